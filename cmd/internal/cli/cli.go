@@ -1,0 +1,133 @@
+// Package cli holds what the two command lines share: exit codes, errors that carry a hint, and the way both are shown.
+//
+// Data goes to stdout, everything said to a person goes to stderr. A script reads the exit code:
+//
+//	0  done
+//	1  an error
+//	2  wrong usage of the command line
+//	3  not yet: the same command will work later
+//
+// An error is printed as "name: what was being done: why", followed by one "hint:" line for each thing that would help.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+// Exit codes of both binaries.
+const (
+	ExitOK     = 0
+	ExitError  = 1
+	ExitUsage  = 2
+	ExitNotYet = 3
+)
+
+// Error is an error with the exit code and the advice that belong to it.
+type Error struct {
+	Code  int
+	Err   error
+	Hints []string
+}
+
+func (e *Error) Error() string { return e.Err.Error() }
+func (e *Error) Unwrap() error { return e.Err }
+
+// Hint wraps err with advice, one line each. The exit code stays what err's own is.
+func Hint(err error, hints ...string) error {
+	if err == nil {
+		return nil
+	}
+	return &Error{Code: ExitCode(err), Err: err, Hints: hints}
+}
+
+// Usage is an error in the way the command was called: exit code 2.
+func Usage(format string, args ...any) error {
+	return &Error{Code: ExitUsage, Err: fmt.Errorf(format, args...)}
+}
+
+// NotYet wraps err as "works later": exit code 3.
+func NotYet(err error) error { return &Error{Code: ExitNotYet, Err: err} }
+
+// ExitCode is the exit code that belongs to err.
+func ExitCode(err error) int {
+	if err == nil {
+		return ExitOK
+	}
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Code
+	}
+	return ExitError
+}
+
+// Print writes err and all hints along its chain to w in the form described at the package.
+func Print(w io.Writer, name string, err error) {
+	if msg := strings.TrimSpace(err.Error()); msg != "" {
+		fmt.Fprintf(w, "%s: %s\n", name, msg)
+	}
+	for e := err; e != nil; e = errors.Unwrap(e) {
+		if ce, ok := e.(*Error); ok {
+			for _, h := range ce.Hints {
+				fmt.Fprintf(w, "hint: %s\n", h)
+			}
+		}
+	}
+}
+
+// Main runs root until it is done, or until SIGINT or SIGTERM cancels its context, and returns the exit code.
+// A second signal ends the process at once.
+func Main(root *cobra.Command) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop)
+	Prepare(root)
+	if err := root.ExecuteContext(ctx); err != nil {
+		Print(root.ErrOrStderr(), root.Name(), err)
+		return ExitCode(err)
+	}
+	return ExitOK
+}
+
+// Prepare makes every command below root report usage mistakes as Usage errors and leave the printing to Main.
+func Prepare(root *cobra.Command) {
+	root.SilenceErrors = true
+	root.SilenceUsage = true
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return Hint(&Error{Code: ExitUsage, Err: err}, fmt.Sprintf("see %q", cmd.CommandPath()+" --help"))
+	})
+	prepareArgs(root)
+}
+
+// prepareArgs turns the errors of argument checks, which cobra leaves plain, into usage errors.
+func prepareArgs(cmd *cobra.Command) {
+	check := cmd.Args
+	if check == nil {
+		check = cobra.NoArgs
+	}
+	cmd.Args = func(c *cobra.Command, args []string) error {
+		if err := check(c, args); err != nil {
+			return Hint(&Error{Code: ExitUsage, Err: err}, fmt.Sprintf("see %q", c.CommandPath()+" --help"))
+		}
+		return nil
+	}
+	if cmd.HasSubCommands() && cmd.RunE == nil {
+		cmd.RunE = func(c *cobra.Command, args []string) error {
+			if err := c.Help(); err != nil {
+				return err
+			}
+			return Usage("a command is missing")
+		}
+	}
+	for _, sub := range cmd.Commands() {
+		prepareArgs(sub)
+	}
+}
