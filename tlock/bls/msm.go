@@ -1,0 +1,74 @@
+package bls
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"fmt"
+	"io"
+)
+
+// Coeff128 is a random coefficient of about 127 bits for a batch check, the
+// integer c0 + c1*|z| with z the parameter of the curve: so split, it costs
+// half of a plain coefficient on G2.
+type Coeff128 struct{ c0, c1 uint64 }
+
+// RandomCoeffs draws n coefficients from crypto/rand.
+func RandomCoeffs(n int) ([]Coeff128, error) {
+	buf := make([]byte, 16*n)
+	if _, err := io.ReadFull(rand.Reader, buf); err != nil {
+		return nil, fmt.Errorf("drawing random coefficients: %w", err)
+	}
+	out := make([]Coeff128, n)
+	for i := range out {
+		out[i] = Coeff128{binary.LittleEndian.Uint64(buf[16*i:]), binary.LittleEndian.Uint64(buf[16*i+8:])}
+	}
+	return out, nil
+}
+
+const zAbs = 0xd201000000010000 // |z|, the curve's parameter is negative
+
+// Scalar returns the coefficient as a scalar.
+func (c Coeff128) Scalar() Scalar {
+	return ScalarFromUint64(c.c1).Mul(ScalarFromUint64(zAbs)).Add(ScalarFromUint64(c.c0))
+}
+
+// MSMG1 returns the sum of s[i] * p[i]; of none, the identity. It panics if the
+// lengths differ. Its time depends on the scalars.
+func MSMG1(p []G1, s []Scalar) G1 {
+	sameLength(len(p), len(s))
+	terms := make([]G1, len(p))
+	for i := range p {
+		terms[i] = p[i].Mul(s[i])
+	}
+	return SumG1(terms)
+}
+
+// MSMG2 is MSMG1 in G2.
+func MSMG2(p []G2, s []Scalar) G2 {
+	sameLength(len(p), len(s))
+	terms := make([]G2, len(p))
+	for i := range p {
+		terms[i] = p[i].Mul(s[i])
+	}
+	return SumG2(terms)
+}
+
+// MSMG1Short is MSMG1 for short random coefficients.
+func MSMG1Short(p []G1, c []Coeff128) G1 { return MSMG1(p, coeffScalars(c)) }
+
+// MSMG2Short is MSMG2 for short random coefficients.
+func MSMG2Short(p []G2, c []Coeff128) G2 { return MSMG2(p, coeffScalars(c)) }
+
+func coeffScalars(c []Coeff128) []Scalar {
+	s := make([]Scalar, len(c))
+	for i := range c {
+		s[i] = c[i].Scalar()
+	}
+	return s
+}
+
+func sameLength(points, scalars int) {
+	if points != scalars {
+		panic(fmt.Sprintf("bls: %d points with %d scalars", points, scalars))
+	}
+}
