@@ -3,6 +3,8 @@ package tlock_test
 import (
 	"errors"
 	"math/big"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/daybreak-beacon/daybreak/tlock"
@@ -45,4 +47,18 @@ func keyOf(t testing.TB, ns tlock.Namespace, secret bls.Scalar, id tlock.Identit
 		t.Fatal(err)
 	}
 	return k
+}
+
+// twoCores is a Runner on two goroutines.
+func twoCores(n int, f func(int)) {
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range 2 {
+		wg.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				f(i)
+			}
+		})
+	}
+	wg.Wait()
 }
