@@ -1,0 +1,315 @@
+package p2p
+
+import (
+	"encoding/binary"
+	"errors"
+	"log/slog"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	pubsub "github.com/libp2p/go-libp2p-pubsub"
+	pb "github.com/libp2p/go-libp2p-pubsub/pb"
+	"github.com/libp2p/go-libp2p/core/host"
+	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/protocol"
+	"golang.org/x/time/rate"
+
+	"github.com/daybreak-beacon/daybreak/p2p/internal/quota"
+)
+
+const (
+	handleQueue   = 1024
+	maxTopics     = 32            // that one peer may be subscribed to
+	frameOverhead = 1024          // what a message's author, number, topic and signature take around its data
+	maxControl    = 128 << 10     // bytes of control entries in one frame
+	maxEntries    = 6000          // control entries in one frame: ids of 5000 messages and some
+	idleRPCs      = 200           // entries a second that a peer may send whatever topics are joined
+	validateQueue = 64            // messages waiting for a validator, for each peer
+	rpcsPerTopic  = 4             // frames that may carry an honest author's message to us, on average, generously
+	minValidate   = 4 * maxTopics // floor of the validation queue
+)
+
+// gossip is the host's pubsub with what guards it.
+type gossip struct {
+	h  *Host
+	ps *pubsub.PubSub
+
+	authors map[peer.ID]*quota.Author // one for each member; the map never changes
+
+	mu     sync.Mutex
+	topics map[string]*topic               // by full name
+	subs   map[peer.ID]map[string]struct{} // what each peer is subscribed to
+}
+
+func newGossip(h *Host) (*gossip, error) {
+	g := &gossip{
+		h: h, authors: make(map[peer.ID]*quota.Author),
+		topics: make(map[string]*topic), subs: make(map[peer.ID]map[string]struct{}),
+	}
+	for id := range h.members {
+		g.authors[id] = new(quota.Author)
+	}
+	log := slog.New(demoted{h.log.Handler()})
+	params := pubsub.DefaultGossipSubParams()
+	// Six to twelve mesh links give enough detours; up to seven nodes that is everybody.
+	params.D, params.Dlo, params.Dhi, params.Dscore, params.Dout = 8, 6, 12, 4, 2
+	params.Connectors, params.MaxPendingConnections = 0, 0 // who is connected is not the mesh's to decide
+	params.HeartbeatInitialDelay = 50 * time.Millisecond
+	proto := protocol.ID(h.prefix() + "meshsub/1.2.0")
+	n := len(h.members)
+	var err error
+	g.ps, err = pubsub.NewGossipSub(h.ctx, gossipHost{Host: h.host, h: h},
+		pubsub.WithGossipSubParams(params),
+		pubsub.WithGossipSubProtocols([]protocol.ID{proto}, func(f pubsub.GossipSubFeature, _ protocol.ID) bool {
+			return f == pubsub.GossipSubFeatureMesh || f == pubsub.GossipSubFeatureIdontwant
+		}),
+		pubsub.WithFloodPublish(true),
+		pubsub.WithMessageSignaturePolicy(pubsub.StrictSign),
+		pubsub.WithMaxMessageSize(MaxMessageSize+frameOverhead+maxControl),
+		pubsub.WithMaxControlMessageSize(maxControl),
+		pubsub.WithPeerOutboundQueueSize(256),
+		pubsub.WithValidateQueueSize(max(minValidate, validateQueue*n)),
+		pubsub.WithValidateWorkers(runtime.NumCPU()),
+		pubsub.WithSubscriptionFilter(subFilter{g}),
+		pubsub.WithAppSpecificRpcInspector(g.inspect),
+		pubsub.WithRawTracer(tracer{g}),
+		pubsub.WithLogger(log),
+		pubsub.WithRPCLogger(log),
+	)
+	return g, err
+}
+
+// gossipHost counts the gossip streams a peer opens: one that sends garbage has its stream reset and opens another.
+type gossipHost struct {
+	host.Host
+	h *Host
+}
+
+func (g gossipHost) SetStreamHandler(id protocol.ID, f network.StreamHandler) {
+	g.Host.SetStreamHandler(id, func(s network.Stream) {
+		m := g.h.members[s.Conn().RemotePeer()]
+		if m == nil || !m.gossips.Allow() {
+			s.Reset()
+			g.h.metrics.drop("gossip-streams")
+			g.h.penalize(s.Conn().RemotePeer(), "opens gossip streams again and again")
+			return
+		}
+		f(s)
+	})
+}
+
+// has reports whether a gossip stream to the peer is open or being opened.
+func (g *gossip) has(p peer.ID) bool {
+	for _, q := range g.ps.ListPeers("") {
+		if q == p {
+			return true
+		}
+	}
+	return false
+}
+
+// forget drops what a peer was subscribed to; it says so again when it comes back.
+func (g *gossip) forget(p peer.ID) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	delete(g.subs, p)
+}
+
+var errRefused = errors.New("refused")
+
+// inspect sees each frame before anything of it is worked on. It runs in pubsub's only loop: it must be quick. It
+// refuses what no honest forwarder sends, and blames the forwarder for it.
+func (g *gossip) inspect(from peer.ID, rpc *pubsub.RPC) error {
+	m := g.h.members[from]
+	if m == nil {
+		return errRefused
+	}
+	entries := len(rpc.GetPublish()) + len(rpc.GetSubscriptions())
+	if c := rpc.GetControl(); c != nil {
+		for _, p := range c.GetPrune() {
+			p.Peers = nil // offers of other peers to connect to
+		}
+		entries += controlEntries(c)
+	}
+	now := time.Now()
+	if entries > maxEntries || !m.rpcs.AllowN(now, min(1+entries, m.rpcs.Burst())) {
+		return g.refuse(from, "flood")
+	}
+	for _, msg := range rpc.GetPublish() {
+		if reason := g.inspectMessage(msg); reason != "" {
+			return g.refuse(from, reason)
+		}
+	}
+	return nil
+}
+
+func (g *gossip) refuse(from peer.ID, reason string) error {
+	g.h.metrics.drop(reason)
+	g.h.penalize(from, reason)
+	return errRefused
+}
+
+// inspectMessage returns what is wrong with a message, or nothing.
+func (g *gossip) inspectMessage(msg *pb.Message) (reason string) {
+	if len(msg.GetSeqno()) != 8 || len(msg.GetSignature()) != 64 || len(msg.GetKey()) != 0 {
+		return "malformed"
+	}
+	author := peer.ID(msg.GetFrom())
+	if g.h.members[author] == nil && author != g.h.host.ID() {
+		return "unknown-author"
+	}
+	limit := MaxMessageSize
+	g.mu.Lock()
+	if t := g.topics[msg.GetTopic()]; t != nil {
+		limit = t.o.MaxSize
+	}
+	g.mu.Unlock()
+	if len(msg.GetData()) > limit {
+		return "oversize"
+	}
+	return ""
+}
+
+func controlEntries(c *pb.ControlMessage) int {
+	n := len(c.GetGraft()) + len(c.GetPrune()) + len(c.GetIhave()) + len(c.GetIwant()) + len(c.GetIdontwant())
+	for _, x := range c.GetIhave() {
+		n += len(x.GetMessageIDs())
+	}
+	for _, x := range c.GetIwant() {
+		n += len(x.GetMessageIDs())
+	}
+	for _, x := range c.GetIdontwant() {
+		n += len(x.GetMessageIDs())
+	}
+	return n
+}
+
+// judge is the validator of every topic; pubsub has checked that the signature is the author's.
+func (g *gossip) judge(t *topic, from peer.ID, msg *pubsub.Message) pubsub.ValidationResult {
+	if from == g.h.host.ID() {
+		return pubsub.ValidationAccept // ours, being published
+	}
+	id := msg.GetFrom()
+	author, account := g.h.members[id], g.authors[id]
+	if author == nil {
+		return pubsub.ValidationIgnore
+	}
+	now := time.Now()
+	if author.blockedFor(now) > 0 {
+		g.h.metrics.drop("banned-author")
+		return pubsub.ValidationIgnore
+	}
+	switch account.Admit(t.name, binary.BigEndian.Uint64(msg.GetSeqno()), from == id, now) {
+	case quota.Replayed:
+		// Whoever forwards it may have believed it new, as a node does that has just started.
+		g.h.metrics.drop("replay")
+		return pubsub.ValidationIgnore
+	case quota.Exceeded:
+		g.h.metrics.drop("author-quota")
+		return pubsub.ValidationIgnore
+	}
+	m := &Message{Author: author.pid, From: PeerID(from.String()), Topic: t.name, Data: msg.GetData()}
+	v := Accept
+	if t.o.Validate != nil {
+		v = t.o.Validate(m)
+	}
+	g.h.metrics.messages.WithLabelValues(t.name, v.String()).Inc()
+	switch v {
+	case Accept:
+		msg.ValidatorData = m
+		return pubsub.ValidationAccept
+	case Reject:
+		g.h.penalize(id, "message rejected on topic "+t.name)
+		return pubsub.ValidationReject
+	}
+	return pubsub.ValidationIgnore
+}
+
+// budget sets how many entries a second a peer may send us: what all authors may write on all topics, handed on by it.
+// g.mu is held.
+func (g *gossip) budget() {
+	perSecond, burst := float64(idleRPCs), maxEntries
+	n := len(g.h.members)
+	for _, t := range g.topics {
+		perSecond += rpcsPerTopic * t.o.PerAuthor.PerSecond * float64(n)
+		burst += rpcsPerTopic * t.o.PerAuthor.Burst * n
+	}
+	for _, m := range g.h.members {
+		m.rpcs.SetLimit(rate.Limit(perSecond))
+		m.rpcs.SetBurst(burst)
+	}
+}
+
+// subFilter keeps peers from filling our memory with topics they invent.
+type subFilter struct{ g *gossip }
+
+func (f subFilter) CanSubscribe(topic string) bool {
+	return strings.HasPrefix(topic, f.g.h.prefix()) && len(topic) <= len(f.g.h.prefix())+64
+}
+
+func (f subFilter) FilterIncomingSubscriptions(p peer.ID, subs []*pb.RPC_SubOpts) ([]*pb.RPC_SubOpts, error) {
+	f.g.mu.Lock()
+	defer f.g.mu.Unlock()
+	mine := f.g.subs[p]
+	if mine == nil {
+		mine = make(map[string]struct{})
+		f.g.subs[p] = mine
+	}
+	var out []*pb.RPC_SubOpts
+	for _, s := range subs {
+		name := s.GetTopicid()
+		if !f.CanSubscribe(name) {
+			continue
+		}
+		if !s.GetSubscribe() {
+			delete(mine, name)
+		} else if _, ok := mine[name]; !ok && len(mine) >= maxTopics {
+			continue
+		} else {
+			mine[name] = struct{}{}
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+// tracer counts what pubsub drops by itself. It is called from pubsub's loop.
+type tracer struct{ g *gossip }
+
+func (t tracer) RejectMessage(msg *pubsub.Message, reason string) {
+	switch reason {
+	case pubsub.RejectInvalidSignature, pubsub.RejectMissingSignature:
+		// Every forwarder checks the signature before it forwards.
+		t.g.refuse(msg.ReceivedFrom, "forged")
+	case pubsub.RejectValidationQueueFull, pubsub.RejectValidationThrottled:
+		t.g.h.metrics.drop("validation-queue")
+	case pubsub.RejectSelfOrigin:
+		// A node that has just started may be handed what it sent before.
+		t.g.h.metrics.drop("own")
+	}
+}
+
+func (t tracer) UndeliverableMessage(*pubsub.Message) { t.g.h.metrics.drop("handle-queue") }
+
+func (t tracer) DropRPC(rpc *pubsub.RPC, _ peer.ID) {
+	if len(rpc.GetPublish()) > 0 {
+		t.g.h.metrics.drop("send-queue")
+	}
+}
+
+func (tracer) OnNewOutboundStream(peer.ID, protocol.ID)             {}
+func (tracer) OnClosedOutboundStream(peer.ID)                       {}
+func (tracer) Join(string)                                          {}
+func (tracer) Leave(string)                                         {}
+func (tracer) Graft(peer.ID, string)                                {}
+func (tracer) Prune(peer.ID, string)                                {}
+func (tracer) ValidateMessage(*pubsub.Message)                      {}
+func (tracer) DeliverMessage(*pubsub.Message)                       {}
+func (tracer) DuplicateMessage(*pubsub.Message)                     {}
+func (tracer) ThrottlePeer(peer.ID)                                 {}
+func (tracer) RecvRPC(*pubsub.RPC)                                  {}
+func (tracer) SendRPC(*pubsub.RPC, peer.ID)                         {}
+func (tracer) SendRPCCompleted(*pubsub.RPC, peer.ID, time.Duration) {}
