@@ -22,7 +22,7 @@ func (g GT) Mul(h GT) GT {
 
 // Inverse returns 1/g, which in the target group is the conjugate of g.
 func (g GT) Inverse() GT {
-	conjugate(&g.f)
+	conjugate(&g)
 	return g
 }
 

@@ -9,23 +9,7 @@ func LagrangeAtZero(xs []uint32) ([]Scalar, error) {
 	if err := checkAbscissas(xs); err != nil {
 		return nil, err
 	}
-	out := make([]Scalar, len(xs))
-	for i, xi := range xs {
-		num, den := ScalarFromUint64(1), ScalarFromUint64(1)
-		for j, xj := range xs {
-			if j == i {
-				continue
-			}
-			num = num.Mul(ScalarFromUint64(uint64(xj)))
-			den = den.Mul(ScalarFromUint64(uint64(xj)).Sub(ScalarFromUint64(uint64(xi))))
-		}
-		inv, err := den.Inverse()
-		if err != nil {
-			return nil, err
-		}
-		out[i] = num.Mul(inv)
-	}
-	return out, nil
+	return lagrangeAtZero(xs), nil
 }
 
 func checkAbscissas(xs []uint32) error {
@@ -44,21 +28,8 @@ func checkAbscissas(xs []uint32) error {
 
 // EvalScalar returns the polynomial c[0] + c[1] x + c[2] x^2 + ... at x, in a
 // time that does not depend on the coefficients.
-func EvalScalar(c []Scalar, x uint32) Scalar {
-	var acc Scalar
-	sx := ScalarFromUint64(uint64(x))
-	for i := len(c) - 1; i >= 0; i-- {
-		acc = acc.Mul(sx).Add(c[i])
-	}
-	return acc
-}
+func EvalScalar(c []Scalar, x uint32) Scalar { return evalScalar(c, x) }
 
 // EvalG1 returns the point c[0] + x c[1] + x^2 c[2] + ...: the value at x of a
-// polynomial that is known by its commitments.
-func EvalG1(c []G1, x uint32) G1 {
-	var acc G1
-	for i := len(c) - 1; i >= 0; i-- {
-		acc = acc.MulUint64(uint64(x)).Add(c[i])
-	}
-	return acc
-}
+// polynomial that is known by its commitments. It is faster the shorter x is.
+func EvalG1(c []G1, x uint32) G1 { return evalG1(c, x) }

@@ -32,39 +32,30 @@ func (c Coeff128) Scalar() Scalar {
 	return ScalarFromUint64(c.c1).Mul(ScalarFromUint64(zAbs)).Add(ScalarFromUint64(c.c0))
 }
 
-// MSMG1 returns the sum of s[i] * p[i]; of none, the identity. It panics if the
-// lengths differ. Its time depends on the scalars.
+// MSMG1 returns the sum of s[i] * p[i], of points of the subgroup; of none, the
+// identity. It panics if the lengths differ. Its time depends on the scalars.
 func MSMG1(p []G1, s []Scalar) G1 {
 	sameLength(len(p), len(s))
-	terms := make([]G1, len(p))
-	for i := range p {
-		terms[i] = p[i].Mul(s[i])
-	}
-	return SumG1(terms)
+	return msmG1(p, s)
 }
 
-// MSMG2 is MSMG1 in G2.
+// MSMG2 is MSMG1 in G2. With points from DecodeG2Unchecked that are outside the
+// subgroup the result is some point that proves nothing: check it.
 func MSMG2(p []G2, s []Scalar) G2 {
 	sameLength(len(p), len(s))
-	terms := make([]G2, len(p))
-	for i := range p {
-		terms[i] = p[i].Mul(s[i])
-	}
-	return SumG2(terms)
+	return msmG2(p, s)
 }
 
-// MSMG1Short is MSMG1 for short random coefficients.
-func MSMG1Short(p []G1, c []Coeff128) G1 { return MSMG1(p, coeffScalars(c)) }
+// MSMG1Short is MSMG1 for random coefficients.
+func MSMG1Short(p []G1, c []Coeff128) G1 {
+	sameLength(len(p), len(c))
+	return msmG1Short(p, c)
+}
 
-// MSMG2Short is MSMG2 for short random coefficients.
-func MSMG2Short(p []G2, c []Coeff128) G2 { return MSMG2(p, coeffScalars(c)) }
-
-func coeffScalars(c []Coeff128) []Scalar {
-	s := make([]Scalar, len(c))
-	for i := range c {
-		s[i] = c[i].Scalar()
-	}
-	return s
+// MSMG2Short is MSMG2 for random coefficients.
+func MSMG2Short(p []G2, c []Coeff128) G2 {
+	sameLength(len(p), len(c))
+	return msmG2Short(p, c)
 }
 
 func sameLength(points, scalars int) {
