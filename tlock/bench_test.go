@@ -87,15 +87,34 @@ func BenchmarkOpenMany(b *testing.B) {
 	cts := x.sealed(b, 64)
 	for cores, run := range map[int]tlock.Runner{1: nil, 2: twoCores} {
 		b.Run(fmt.Sprintf("cores=%d", cores), func(b *testing.B) {
-			x.ratio(b, len(cts), func() {
-				_, errs := x.opener.OpenMany(cts, run)
-				for _, err := range errs {
-					if err != nil {
-						b.Fatal(err)
-					}
-				}
-			})
+			x.ratio(b, len(cts), func() { x.openAll(b, cts, run) })
 		})
+	}
+}
+
+// BenchmarkOpenManySpeedup alternates one goroutine with two and reports how many times faster two are; target 1.9.
+func BenchmarkOpenManySpeedup(b *testing.B) {
+	x := newBench(b)
+	cts := x.sealed(b, 64)
+	var one, two time.Duration
+	for b.Loop() {
+		start := time.Now()
+		x.openAll(b, cts, nil)
+		middle := time.Now()
+		x.openAll(b, cts, twoCores)
+		one += middle.Sub(start)
+		two += time.Since(middle)
+	}
+	b.ReportMetric(float64(one)/float64(two), "x-one-core")
+	b.ReportMetric(0, "ns/op")
+}
+
+func (x bench) openAll(b *testing.B, cts []tlock.Ciphertext, run tlock.Runner) {
+	_, errs := x.opener.OpenMany(cts, run)
+	for _, err := range errs {
+		if err != nil {
+			b.Fatal(err)
+		}
 	}
 }
 

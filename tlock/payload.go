@@ -13,8 +13,9 @@ const (
 	// MaxSealedCalls is the most bytes of abi.encode(Call[]) a sealed payload carries: the largest class less its prefix.
 	MaxSealedCalls = maxBody - prefixSize
 
-	// MinPayloadSize and MaxPayloadSize bound the ciphertext that SealCalls returns: body of 256 or 4096, plus 172.
+	// MinPayloadSize is the length of the shortest ciphertext SealCalls returns: 428 bytes.
 	MinPayloadSize = PayloadOverhead + minBody
+	// MaxPayloadSize is the length of the longest: 4268 bytes.
 	MaxPayloadSize = PayloadOverhead + maxBody
 	// PayloadOverhead is what a payload's ciphertext adds to its body: timelock 112, nonce 12, salt 32, tag 16.
 	PayloadOverhead = CiphertextSize + nonceSize + saltSize + tagSize
