@@ -15,7 +15,7 @@ type Job struct {
 	number     uint64      // given by the pool
 	prepared   *Prepared   // nil until a job made it
 	candidates []candidate // threshold or more, of different members, the most trusted first
-	careful    bool        // check partials before interpolating: a bad one was met at this identity
+	careful    bool        // check all partials before interpolating: that failed before at this identity
 }
 
 // Outcome is what a Job found out, for Pool.Finish. Only Job.Run makes one.
@@ -31,8 +31,9 @@ type Outcome struct {
 func (j *Job) Identity() tlock.Identity { return j.id }
 
 // Run recovers the key: optimistically, and if that fails by finding the bad partials and doing without them. From wire
-// bytes and without cheats it costs 12 pairings at a threshold of 67. Without enough good partials there is no key in the
-// outcome, but all that stood in its way are named. run may be nil.
+// bytes and without cheats it costs 12 pairings at a threshold of 67. Partials of members that were to blame before are
+// taken only if there are not enough others, and checked first. Without enough good partials there is no key in the
+// outcome, but those that were found to be bad are named. run may be nil.
 func (j *Job) Run(run tlock.Runner) Outcome {
 	out := Outcome{job: j, prepared: j.prepared, candidates: slices.Clone(j.candidates), careful: j.careful}
 	if out.prepared == nil {
@@ -43,14 +44,13 @@ func (j *Job) Run(run tlock.Runner) Outcome {
 		if chosen == nil {
 			return out
 		}
-		for _, c := range chosen {
-			out.careful = out.careful || c.suspect && c.state != verified
+		check := chosen
+		if !out.careful {
+			check = slices.DeleteFunc(slices.Clone(chosen), func(c *candidate) bool { return !c.suspect })
 		}
-		if out.careful {
-			j.group.verify(out.prepared, chosen, run)
-			if slices.ContainsFunc(chosen, (*candidate).isRefused) {
-				continue
-			}
+		j.group.verify(out.prepared, check, run)
+		if slices.ContainsFunc(check, (*candidate).isRefused) {
+			continue
 		}
 		if key, ok := j.group.interpolate(out.prepared, chosen); ok {
 			out.key = &key
