@@ -53,7 +53,7 @@ func BenchmarkRecover(b *testing.B) {
 // BenchmarkVerifyBatch of 100. Aims: decoded 10, from wire bytes 26.
 func BenchmarkVerifyBatch(b *testing.B) {
 	c, p, parts := benchCluster(b, 100)
-	b.Run("from=decoded/n=100", func(b *testing.B) {
+	b.Run("n=100/decoded", func(b *testing.B) {
 		d := partials.NewDecoded(b, c.group, p, parts)
 		perPairing(b, func() {
 			if bad := d.Bad(); bad != nil {
@@ -61,7 +61,7 @@ func BenchmarkVerifyBatch(b *testing.B) {
 			}
 		})
 	})
-	b.Run("from=wire/n=100", func(b *testing.B) {
+	b.Run("n=100/wire", func(b *testing.B) {
 		perPairing(b, func() {
 			if bad := c.group.VerifyBatch(p, parts, nil); bad != nil {
 				b.Fatal(bad)
