@@ -1,0 +1,62 @@
+package scheduler
+
+import "github.com/holiman/uint256"
+
+// cancel ends an entry before it runs; the payer gets cancelRefundBps of the fee, the treasury's escrow the rest (document 002,
+// "Cancelling, expiring, and withdrawing"; S-CXL-01, S-CXL-02).
+func (c *call) cancel(id uint64) error {
+	e := readEntry(c.State, id)
+	if e.status != Scheduled {
+		return NotScheduled
+	}
+	if e.payer != c.Caller {
+		return NotPayer
+	}
+	fee := e.fee()
+	var refund uint256.Int
+	// 128 bits of fee times 14 bits of share do not overflow.
+	refund.Mul(&fee, uint256.NewInt(uint64(c.policy.CancelRefundBps)))
+	refund.Div(&refund, uint256.NewInt(bpsWhole))
+	c.unlock(e.payer, fee)
+	c.give(e.payer, refund)
+	c.give(c.policy.Treasury, *new(uint256.Int).Sub(&fee, &refund))
+	c.drop(e, Cancelled)
+	c.emit(eventCancelled, refund.Bytes32(), wordOf(id))
+	return nil
+}
+
+// expire returns the whole fee of an entry that can no longer run; anyone may call it, but not from inside a run (S-CXL-04).
+func (c *call) expire(id uint64) error {
+	if c.running() {
+		return Running
+	}
+	e := readEntry(c.State, id)
+	if e.status != Scheduled {
+		return NotScheduled
+	}
+	if !e.dead(c.Time) && !e.passed(c.State) {
+		return NotExpired
+	}
+	fee := e.fee()
+	c.unlock(e.payer, fee)
+	c.give(e.payer, fee)
+	c.drop(e, Expired)
+	c.emit(eventExpired, fee.Bytes32(), wordOf(id))
+	return nil
+}
+
+// drop frees an entry's place and Guaranteed capacity and leaves its first word with the final status (S-CXL-03, S-CXL-08).
+func (c *call) drop(e *entry, final Status) {
+	if !e.passed(c.State) {
+		dequeue(c.State, e.key, e.reserved(), func(id uint64) bool { return id == e.id })
+	}
+	if e.sealed() {
+		addSealedPending(c.State, e.dueSlot, -1)
+	}
+	e.status = final
+	writeHead(c.State, e.id, e.head)
+	prune(c.State, e.id)
+}
+
+// resume continues a paused series. No entry of this machine recurs, so none is ever paused.
+func (c *call) resume(uint64) error { return NotPaused }

@@ -1,0 +1,209 @@
+// Package memory is a host for the scheduler in memory: journaled state, gas token, call targets, snapshots.
+package memory
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math/big"
+
+	"github.com/daybreak-beacon/daybreak/scheduler"
+	"github.com/daybreak-beacon/daybreak/tlock"
+)
+
+// Config is what a Host is made of. It must not be modified afterwards.
+type Config struct {
+	ChainID     uint64
+	GenesisHash [32]byte
+	Policy      scheduler.Policy
+	Height      uint64 // of the block that installs the scheduler
+	Time        uint64
+
+	// Targets are accounts with code, by address; every other account is Default, which is Echo if nil. Targets of 0xFE, 0xFF and
+	// the gas token are ignored: those are contracts already.
+	Targets map[scheduler.Addr]Target
+	Default Target
+}
+
+// Host is one chain's state with the scheduler and the beacon installed on it. It is not safe for concurrent use; Fork gives another
+// goroutine its own.
+type Host struct {
+	config    *Config
+	machine   *scheduler.Machine
+	namespace tlock.Namespace
+
+	root node // words and blobs of all contracts
+	temp node // transient words of this transaction
+	logs []Log
+	undo []snapshot
+
+	plan  *scheduler.Plan // of the block under way
+	depth int             // of nested calls
+}
+
+// Log is one emitted event.
+type Log struct {
+	Address scheduler.Addr
+	Topics  []scheduler.Word
+	Data    []byte
+}
+
+type snapshot struct {
+	root, temp node
+	logs       int
+}
+
+// New installs the scheduler on an empty state. Errors: a policy that Policy.Validate refuses, a height or time out of range.
+func New(c Config) (*Host, error) {
+	h, err := bare(c)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.machine.Install(h.Space(scheduler.Address), c.Height, c.Time); err != nil {
+		return nil, err
+	}
+	h.setEnv(scheduler.Env{Height: c.Height, Time: c.Time})
+	return h, nil
+}
+
+func bare(c Config) (*Host, error) {
+	machine, err := scheduler.New(c.ChainID, c.Policy)
+	if err != nil {
+		return nil, err
+	}
+	namespace, err := tlock.NewNamespace(new(big.Int).SetUint64(c.ChainID), c.GenesisHash)
+	if err != nil {
+		return nil, err
+	}
+	if c.Default == nil {
+		c.Default = Echo
+	}
+	return &Host{config: &c, machine: machine, namespace: namespace}, nil
+}
+
+// Fork is an independent copy of the host between two transactions; it costs a hash of what changed since the last one. The two
+// share what neither has changed, and may be used at once.
+func (h *Host) Fork() *Host {
+	h.StateHash() // shared branches are hashed now, so that neither writes to them later
+	f := *h
+	f.temp, f.logs, f.undo = nil, nil, nil
+	return &f
+}
+
+// StateHash commits to every word and blob of every contract: the digest of the trie described at node. It depends on the content
+// alone, not on the order in which it came about, and costs a hash of what changed since the last call.
+func (h *Host) StateHash() [32]byte { return digestOf(h.root) }
+
+// Machine is the scheduler machine of this host.
+func (h *Host) Machine() *scheduler.Machine { return h.machine }
+
+// Namespace is the chain's namespace for identities.
+func (h *Host) Namespace() tlock.Namespace { return h.namespace }
+
+// Space is the storage of one contract or account. A chain may keep its own words, such as nonces, under an address of its choice:
+// they are part of StateHash, of snapshots and of Export.
+func (h *Host) Space(addr scheduler.Addr) scheduler.State { return space{h, addr} }
+
+// Beacon reads the beacon contract.
+func (h *Host) Beacon() scheduler.BeaconReader {
+	return scheduler.BeaconReader{Reader: h.Space(scheduler.BeaconAddress)}
+}
+
+func (h *Host) host() *scheduler.Host {
+	return &scheduler.Host{State: h.Space(scheduler.Address), Executor: executor{h}, Token: token{h}, Beacon: h.Beacon()}
+}
+
+// Snapshot and Revert span all contracts, the transient words and the logs.
+func (h *Host) Snapshot() int {
+	h.undo = append(h.undo, snapshot{h.root, h.temp, len(h.logs)})
+	return len(h.undo) - 1
+}
+
+// Revert goes back to a Snapshot of the same transaction.
+func (h *Host) Revert(to int) {
+	s := h.undo[to]
+	h.root, h.temp, h.logs = s.root, s.temp, h.logs[:s.logs]
+	h.undo = h.undo[:to]
+}
+
+// space is the storage of one contract.
+type space struct {
+	h    *Host
+	addr scheduler.Addr
+}
+
+func (s space) Get(k scheduler.Word) scheduler.Word {
+	if l := find(s.h.root, key{kindWord, s.addr, k}); l != nil {
+		return l.word
+	}
+	return scheduler.Word{}
+}
+
+func (s space) Set(k, v scheduler.Word) { s.h.root = setWord(s.h.root, key{kindWord, s.addr, k}, v) }
+
+func (s space) Blob(k scheduler.Word) []byte {
+	if l := find(s.h.root, key{kindBlob, s.addr, k}); l != nil {
+		return l.blob
+	}
+	return nil
+}
+
+func (s space) SetBlob(k scheduler.Word, b []byte) {
+	at := key{kindBlob, s.addr, k}
+	if len(b) == 0 {
+		s.h.root = remove(s.h.root, at)
+		return
+	}
+	s.h.root = put(s.h.root, &leaf{key: at, blob: bytes.Clone(b)})
+}
+
+func (s space) Temp(k scheduler.Word) scheduler.Word {
+	if l := find(s.h.temp, key{kindWord, s.addr, k}); l != nil {
+		return l.word
+	}
+	return scheduler.Word{}
+}
+
+func (s space) SetTemp(k, v scheduler.Word) {
+	s.h.temp = setWord(s.h.temp, key{kindWord, s.addr, k}, v)
+}
+
+func (s space) Emit(topics []scheduler.Word, data []byte) {
+	s.h.logs = append(s.h.logs, Log{s.addr, append([]scheduler.Word(nil), topics...), bytes.Clone(data)})
+}
+
+func (s space) Snapshot() int { return s.h.Snapshot() }
+func (s space) Revert(to int) { s.h.Revert(to) }
+
+func setWord(root node, k key, v scheduler.Word) node {
+	if v == (scheduler.Word{}) {
+		return remove(root, k)
+	}
+	return put(root, &leaf{key: k, word: v})
+}
+
+// The host's own words: the block that the state is at.
+var (
+	hostSpace    = scheduler.Addr{}
+	wordBlock    = scheduler.Word{31: 0} // height in bytes 16..23, time in bytes 24..31
+	wordProposer = scheduler.Word{31: 1}
+)
+
+func (h *Host) setEnv(env scheduler.Env) {
+	var block scheduler.Word
+	binary.BigEndian.PutUint64(block[16:], env.Height)
+	binary.BigEndian.PutUint64(block[24:], env.Time)
+	own := h.Space(hostSpace)
+	own.Set(wordBlock, block)
+	own.Set(wordProposer, addrKey(0, env.Proposer))
+}
+
+// Env is the block that the state is at, with no caller.
+func (h *Host) Env() scheduler.Env {
+	own := h.Space(hostSpace)
+	block, proposer := own.Get(wordBlock), own.Get(wordProposer)
+	return scheduler.Env{
+		Height:   binary.BigEndian.Uint64(block[16:]),
+		Time:     binary.BigEndian.Uint64(block[24:]),
+		Proposer: scheduler.Addr(proposer[12:]),
+	}
+}

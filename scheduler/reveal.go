@@ -1,0 +1,152 @@
+package scheduler
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/daybreak-beacon/daybreak/tlock"
+)
+
+// reveal opens sealed entries whose key is on chain: it decrypts, checks the commitment, stores the calls and clears FlagSealed
+// (document 002, "Opening"; S-SEA-10). What does not open to one to eight calls of permitted targets is revealed as empty, and
+// fails when it runs (S-SEA-12, S-SEA-14). The decryption may run in parallel, the state changes in the order given.
+func (c *call) reveal(es []*entry, run Runner) {
+	if len(es) == 0 {
+		return
+	}
+	jobs := make([]opening, len(es))
+	keys := c.openersOf(es, run)
+	for i, e := range es {
+		jobs[i] = opening{
+			opener:     keys[e.dueSlot],
+			sealedTo:   tlock.SlotSeal(e.dueSlot, e.payer), // the identity is dueSlot wherever the entry has moved
+			ciphertext: c.State.Blob(keyOf(tagCalls, e.id, 0)),
+			commitment: c.State.Get(keyOf(tagEntry, e.id, wordCommitment)),
+		}
+	}
+	parallel(run, len(jobs), func(i int) { jobs[i].open() })
+	for i, e := range es {
+		data := jobs[i].data
+		if slices.ContainsFunc(jobs[i].calls, func(call Call) bool { return c.forbidden(call.Target) }) {
+			data = nil
+		}
+		c.State.SetBlob(keyOf(tagCalls, e.id, 0), data)
+		e.flags &^= FlagSealed
+		writeHead(c.State, e.id, e.head)
+		addSealedPending(c.State, e.dueSlot, -1)
+	}
+}
+
+// opening is the decryption of one entry.
+type opening struct {
+	opener     *tlock.Opener
+	sealedTo   tlock.SealedTo
+	ciphertext []byte
+	commitment Word
+
+	data  []byte // the encoded calls; nil if the payload does not open
+	calls []Call
+}
+
+func (o *opening) open() {
+	if o.opener == nil {
+		return
+	}
+	data, err := o.opener.OpenCalls(o.sealedTo, o.ciphertext, o.commitment)
+	if err != nil {
+		return
+	}
+	calls, err := tlock.DecodeCalls(data)
+	if err != nil || len(calls) == 0 || len(calls) > MaxCalls {
+		return
+	}
+	o.data, o.calls = data, calls
+}
+
+// openersOf prepares each slot's key once.
+func (c *call) openersOf(es []*entry, run Runner) map[uint64]*tlock.Opener {
+	var slots []uint64
+	for _, e := range es {
+		slots = append(slots, e.dueSlot)
+	}
+	slices.Sort(slots)
+	slots = slices.Compact(slots)
+	encoded := make([][]byte, len(slots))
+	for i, slot := range slots {
+		encoded[i] = c.Beacon.KeyAt(slot)
+	}
+	openers := make([]*tlock.Opener, len(slots))
+	parallel(run, len(slots), func(i int) {
+		if key, err := tlock.ParseKey(encoded[i]); err == nil {
+			openers[i] = tlock.NewOpener(key)
+		}
+	})
+	bySlot := make(map[uint64]*tlock.Opener, len(slots))
+	for i, slot := range slots {
+		bySlot[slot] = openers[i]
+	}
+	return bySlot
+}
+
+func sealedOf(chosen []*candidate) (es []*entry) {
+	for _, e := range chosen {
+		if e.sealed() {
+			es = append(es, e.entry)
+		}
+	}
+	return es
+}
+
+// sealedAt lists the sealed entries of slots whose keys have just come. Until its key comes a sealed entry never leaves its slot's
+// queue, so that is where they all are.
+func (c *call) sealedAt(slots []uint64) (ids []uint64) {
+	for _, slot := range slots {
+		if sealedPending(c.State, slot) == 0 {
+			continue
+		}
+		for _, id := range queueAt(c.State, slot) {
+			if readHead(c.State, id).flags&FlagSealed != 0 {
+				ids = append(ids, id)
+			}
+		}
+	}
+	return ids
+}
+
+// EndBlock ends a block, after its user transactions: the opening sweep reveals the entries whose key is on chain and that were not
+// selected, by (key, id), at most maxEntriesPerBlock of them; the following blocks open the rest (A-08; pipeline step 11).
+func (m *Machine) EndBlock(env Env, h *Host, plan *Plan, run Runner) {
+	c := &call{m, env, h}
+	backlog := readSweep(c.State)
+	waiting := c.sweepable(append(slices.Clone(backlog), plan.opening...))
+	n := min(len(waiting), int(m.policy.MaxEntriesPerBlock))
+	c.reveal(waiting[:n], run)
+	var rest []uint64
+	for _, e := range waiting[n:] {
+		rest = append(rest, e.id)
+	}
+	writeSweep(c.State, uint64(len(backlog)), rest)
+}
+
+// sweepable keeps the entries that are still sealed, queued and not dead, ordered by key and id.
+func (c *call) sweepable(ids []uint64) (es []*entry) {
+	for _, id := range ids {
+		e := readEntry(c.State, id)
+		if e.status == Scheduled && e.sealed() && !e.dead(c.Time) && !e.passed(c.State) {
+			es = append(es, e)
+		}
+	}
+	slices.SortFunc(es, func(a, b *entry) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.id, b.id)) })
+	return slices.CompactFunc(es, func(a, b *entry) bool { return a.id == b.id })
+}
+
+// The ids that wait for the sweep: word 0 holds the count, the following words four ids each.
+func readSweep(r Reader) []uint64 { return readIDs(r, tagSweep, 0, getUint64(r, tagSweep, 0, 0)) }
+
+func writeSweep(s State, had uint64, ids []uint64) {
+	if had == 0 && len(ids) == 0 {
+		return
+	}
+	writeIDs(s, tagSweep, 0, had, ids)
+	setUint64(s, tagSweep, 0, 0, uint64(len(ids)))
+}

@@ -1,0 +1,64 @@
+package scheduler
+
+// scan is what a block reads of its queues (document 002, "Halts and catch-up"; pipeline step 4).
+type scan struct {
+	candidates []*candidate
+	queues     []uint64        // keys whose queue was read, in scan order
+	held       map[uint64]bool // keys whose queue keeps a waiting or unread entry, so that the cursor stays there
+	reads      int             // queue elements that may still be read
+	nextHeight uint64          // key behind the last one scanned
+	nextSlot   uint64
+
+	keyKnown map[uint64]bool // by slot, looked up once
+}
+
+// scanQueues reads the due queues: heights first, then slots, each oldest first (S-CUR-02, S-CUR-03).
+func (c *call) scanQueues() *scan {
+	s := &scan{held: map[uint64]bool{}, reads: maxQueueReads, keyKnown: map[uint64]bool{}}
+	s.nextHeight = c.scanKeys(s, HeightKey|cursorHeight(c.State), HeightKey|c.Height)
+	s.nextSlot = c.scanKeys(s, cursorSlot(c.State), c.Time)
+	return s
+}
+
+// scanKeys reads the queues from to last, at most maxScannedKeys of them, and returns the key behind the last one scanned. It stops
+// at the first entry that the read limit cannot cover; empty keys take no read (S-CUR-08).
+func (c *call) scanKeys(s *scan, from, last uint64) (next uint64) {
+	for key := from; key <= last && key-from < maxScannedKeys; key++ {
+		count := readQueueHead(c.State, key).count
+		if count == 0 {
+			continue
+		}
+		n := min(count, uint64(s.reads))
+		s.queues = append(s.queues, key)
+		for _, id := range readIDs(c.State, tagQueue, key, n) {
+			c.scanEntry(s, readEntry(c.State, id))
+		}
+		s.reads -= int(n)
+		if n < count {
+			s.held[key] = true
+			return key
+		}
+	}
+	return max(from, min(last, from+maxScannedKeys-1)+1)
+}
+
+// scanEntry sorts an entry that was read: dead ones are skipped and hold nothing, a sealed one without its key holds its
+// place (S-SEA-09), all others are candidates.
+func (c *call) scanEntry(s *scan, e *entry) {
+	switch {
+	case e.dead(c.Time):
+	case e.sealed() && !c.keyKnown(s, e.dueSlot):
+		s.held[e.key] = true
+	default:
+		s.candidates = append(s.candidates, &candidate{entry: e, dependsOn: e.dependsOn(c.State)})
+	}
+}
+
+func (c *call) keyKnown(s *scan, slot uint64) bool {
+	known, seen := s.keyKnown[slot]
+	if !seen {
+		known = len(c.Beacon.KeyAt(slot)) > 0
+		s.keyKnown[slot] = known
+	}
+	return known
+}

@@ -1,0 +1,238 @@
+package scheduler
+
+import (
+	"github.com/daybreak-beacon/daybreak/tlock"
+)
+
+// schedule checks params, locks the fee and queues the entry (document 002, "Scheduling an entry"). The first failing rule, in the
+// order of validate and then capacity and escrow, decides the error.
+func (c *call) schedule(p Params) (id uint64, err error) {
+	data, err := c.validate(p)
+	if err != nil {
+		return 0, err
+	}
+	id = nextID(c.State)
+	e := c.newEntry(id, p, len(data))
+	head := readQueueHead(c.State, e.key)
+	if head.count >= uint64(c.policy.MaxEntriesPerBlock) {
+		return 0, SlotFull
+	}
+	// The remaining budget is compared, not the sum: reservedGas never exceeds the policy's (I-08).
+	if e.guaranteed() && e.cost() > c.policy.GuaranteedGasPerSlot-head.reserved {
+		return 0, SlotReserveFull
+	}
+	fee := e.fee()
+	if !c.lock(e.payer, fee) {
+		return 0, InsufficientEscrow
+	}
+	c.store(e, p, data)
+	enqueue(c.State, e.key, id, e.reserved())
+	setUint64(c.State, tagMeta, 0, metaNextID, id+1)
+	feeWord := fee.Bytes32()
+	keyWord := wordOf(e.key)
+	c.emitData(eventScheduled, append(keyWord[:], feeWord[:]...), wordOf(id), wordOfAddr(e.payer))
+	return id, nil
+}
+
+// newEntry is the entry that valid params describe (S-SCH-27).
+func (c *call) newEntry(id uint64, p Params, dataLen int) *entry {
+	e := &entry{
+		id:       id,
+		head:     head{payer: c.Caller, key: p.Slot, status: Scheduled, maxRetries: p.MaxRetries},
+		gasLimit: p.GasLimit, gasPrice: p.GasPrice,
+		deadlineSlot: p.Slot + c.policy.MaxLateSlots, dueSlot: p.Slot,
+		dataLen: uint32(dataLen), dependencies: uint8(len(p.DependsOn)), backoffSlots: p.BackoffSlots,
+	}
+	if p.Height != 0 {
+		e.key, e.deadlineSlot, e.dueSlot = HeightKey|p.Height, 0, 0
+	}
+	if p.Class == Guaranteed {
+		e.flags |= FlagGuaranteed
+	} else {
+		e.flags |= FlagBestEffort
+	}
+	if p.LateExecute {
+		e.flags |= FlagLateExecute
+	}
+	if len(p.Ciphertext) > 0 {
+		e.flags |= FlagSealed
+	}
+	for i, d := range p.DependsOn {
+		if d.Finished {
+			e.dependsOnFinished |= 1 << i
+		}
+	}
+	return e
+}
+
+func (c *call) store(e *entry, p Params, data []byte) {
+	e.write(c.State)
+	writeDependsOn(c.State, e.id, p.DependsOn)
+	c.State.Set(keyOf(tagEntry, e.id, wordCommitment), p.Commitment)
+	c.State.SetBlob(keyOf(tagCalls, e.id, 0), data)
+	if e.sealed() {
+		addSealedPending(c.State, e.dueSlot, 1)
+	}
+}
+
+// validate applies the checks that need no capacity or escrow and returns the data to store: the encoded calls, or the ciphertext.
+func (c *call) validate(p Params) ([]byte, error) {
+	for _, check := range []func(Params) error{c.checkClass, c.checkTrigger, c.checkRecurrence, c.checkDependencies} {
+		if err := check(p); err != nil {
+			return nil, err
+		}
+	}
+	data, err := c.checkShape(p)
+	if err != nil {
+		return nil, err
+	}
+	for _, check := range []func(Params) error{c.checkCondition, c.checkPrice} {
+		if err := check(p); err != nil {
+			return nil, err
+		}
+	}
+	if err := c.checkGas(p, len(data)); err != nil {
+		return nil, err
+	}
+	return data, c.checkReserve(p)
+}
+
+// checkClass is S-SCH-02.
+func (c *call) checkClass(p Params) error {
+	if p.Class > BestEffort {
+		return BadClass
+	}
+	return nil
+}
+
+// checkTrigger is S-SCH-03 to S-SCH-07: exactly one trigger, in the future, within the horizon; period and backoff within it too.
+func (c *call) checkTrigger(p Params) error {
+	horizon := c.policy.MaxHorizonSlots
+	switch {
+	case (p.Slot == 0) == (p.Height == 0):
+		return BadTrigger
+	case p.Slot != 0 && p.Slot <= c.Time, p.Height != 0 && p.Height <= c.Height:
+		return SlotNotInFuture
+	case p.Slot != 0 && p.Slot-c.Time > horizon, p.Height != 0 && p.Height-c.Height > horizon:
+		return BeyondHorizon
+	case p.PeriodSlots > horizon, uint64(p.BackoffSlots) > horizon:
+		return BeyondHorizon
+	}
+	return nil
+}
+
+// checkRecurrence refuses every recurrence: this machine runs one-shot entries.
+func (c *call) checkRecurrence(p Params) error {
+	if p.PeriodSlots != 0 || p.Remaining != 0 || p.PauseOnFail {
+		return CannotRecur
+	}
+	return nil
+}
+
+// checkDependencies is S-SCH-10. Finished, foreign and repeated dependencies are allowed (S-SCH-11).
+func (c *call) checkDependencies(p Params) error {
+	if len(p.DependsOn) > MaxDependencies {
+		return BadDependency
+	}
+	next := nextID(c.State)
+	for _, d := range p.DependsOn {
+		if d.ID == 0 || d.ID >= next {
+			return BadDependency
+		}
+	}
+	return nil
+}
+
+// checkShape is S-SCH-12 to S-SCH-16: an open entry has calls, a sealed one a ciphertext.
+func (c *call) checkShape(p Params) ([]byte, error) {
+	if len(p.Ciphertext) > 0 {
+		return p.Ciphertext, c.checkSealed(p)
+	}
+	if p.Commitment != (Word{}) {
+		return nil, BadSeal
+	}
+	if len(p.Calls) == 0 || len(p.Calls) > MaxCalls {
+		return nil, BadCalls
+	}
+	for _, call := range p.Calls {
+		if c.forbidden(call.Target) {
+			return nil, BadTarget
+		}
+	}
+	data := tlock.EncodeCalls(p.Calls)
+	if len(data) > MaxEncodedCalls {
+		return nil, DataTooLarge
+	}
+	return data, nil
+}
+
+func (c *call) checkSealed(p Params) error {
+	switch {
+	case len(p.Ciphertext) > MaxCiphertext:
+		return DataTooLarge
+	case len(p.Ciphertext) < MinCiphertext, len(p.Calls) > 0, p.Commitment == Word{}, p.Slot == 0:
+		return BadSeal
+	case p.PeriodSlots != 0, p.ReserveToken != Addr{}, p.ReserveAmount != [12]byte{}:
+		return BadSeal
+	case len(c.Beacon.GroupKey()) == 0:
+		return BadSeal
+	}
+	return nil
+}
+
+// forbidden: no call targets the zero address, the scheduler, the gas token or a MIP20 token (document 002, "Call authority").
+func (c *call) forbidden(target Addr) bool {
+	return target == Addr{} || target == Address || target == c.policy.GasToken || c.Token.IsMIP20(target)
+}
+
+// checkCondition refuses every condition: this machine knows no oracle.
+func (c *call) checkCondition(p Params) error {
+	if p.When != (Condition{}) {
+		return BadCondition
+	}
+	return nil
+}
+
+// checkPrice is S-SCH-20.
+func (c *call) checkPrice(p Params) error {
+	switch {
+	case p.GasPrice == 0:
+		return ZeroGasPrice
+	case p.GasPrice < c.policy.MinGasPrice:
+		return GasPriceTooLow
+	}
+	return nil
+}
+
+// checkGas is S-SCH-21 and S-SCH-22. A sealed entry's calls are checked when it runs (S-SEA-18).
+func (c *call) checkGas(p Params, dataLen int) error {
+	if need, ok := callsGas(p.Calls); !ok || p.GasLimit < need {
+		return GasLimitOutOfRange
+	}
+	cost, ok := Cost(p.GasLimit, uint64(dataLen), uint64(len(p.DependsOn)), false, false)
+	if !ok || cost > c.policy.GasPerBlock {
+		return GasLimitOutOfRange
+	}
+	return nil
+}
+
+// callsGas is what gasLimit must cover: each call's limit and the overhead of making it. ok is false when the sum leaves
+// 64 bits.
+func callsGas(calls []Call) (sum uint64, ok bool) {
+	for _, call := range calls {
+		next := sum + call.GasLimit
+		if next < sum || next+callOverhead < next {
+			return 0, false
+		}
+		sum = next + callOverhead
+	}
+	return sum, true
+}
+
+// checkReserve refuses every reserve: this machine's token holds none.
+func (c *call) checkReserve(p Params) error {
+	if p.ReserveToken != (Addr{}) || p.ReserveAmount != [12]byte{} {
+		return BadReserve
+	}
+	return nil
+}
