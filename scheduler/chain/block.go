@@ -8,43 +8,22 @@ import (
 	ethcrypto "github.com/ethereum/go-ethereum/crypto"
 	"github.com/ethereum/go-ethereum/rlp"
 	"github.com/ethereum/go-ethereum/trie"
+
+	"github.com/daybreak-beacon/daybreak/scheduler"
+	"github.com/daybreak-beacon/daybreak/tlock"
 )
 
 // Bounds of a block.
 const (
-	MaxBlockSize     = 4 << 20 // bytes of its encoding
-	MaxSlotKeys      = 64      // S-BEA-03
-	MaxConditionKeys = 32      // S-BEA-03
-	maxTransactions  = 1 << 16
+	MaxBlockSize    = 4 << 20 // bytes of its encoding
+	maxTransactions = 1 << 16
 )
 
-// KeySize is the length of a slot or condition key: a compressed G2 point.
-const KeySize = 96
-
-// GroupKeySize is the length of a group key: a compressed G1 point.
-const GroupKeySize = 48
-
-// SlotKey is the key of a slot.
-type SlotKey struct {
-	Slot uint64
-	Key  [KeySize]byte
-}
-
-// ConditionKey is the key of a condition.
-type ConditionKey struct {
-	Condition Hash
-	Key       [KeySize]byte
-}
-
 // Update is a block's beacon update. It takes effect before the block's due entries are derived (S-BEA-10).
-type Update struct {
-	GroupKey      []byte         // empty, or the 48 bytes of the group key that becomes active in this block
-	SlotKeys      []SlotKey      // ascending by slot
-	ConditionKeys []ConditionKey // ascending by bytes
-}
+type Update = scheduler.Update
 
-// Root commits to the update.
-func (u *Update) Root() Hash {
+// updateRoot commits to the update.
+func updateRoot(u *Update) Hash {
 	b, err := rlp.EncodeToBytes(u)
 	if err != nil {
 		panic("chain: internal error: beacon update does not encode: " + err.Error())
@@ -90,16 +69,16 @@ func (b *Block) checkBounds() error {
 	}{
 		{"timer ids", len(b.Header.TimerIDs), maxTimerIDs},
 		{"bytes of extra", len(b.Header.Extra), maxExtraSize},
-		{"slot keys", len(b.Update.SlotKeys), MaxSlotKeys},
-		{"condition keys", len(b.Update.ConditionKeys), MaxConditionKeys},
+		{"slot keys", len(b.Update.Slots), scheduler.MaxSlotKeys},
+		{"condition keys", len(b.Update.Conditions), scheduler.MaxConditionKeys},
 		{"transactions", len(b.Transactions), maxTransactions},
 	} {
 		if c.have > c.most {
 			return fmt.Errorf("block: %w: %d %s; at most %d", ErrInvalid, c.have, c.what, c.most)
 		}
 	}
-	if n := len(b.Update.GroupKey); n != 0 && n != GroupKeySize {
-		return fmt.Errorf("block: %w: group key of %d bytes; want %d", ErrInvalid, n, GroupKeySize)
+	if n := len(b.Update.GroupKey); n != 0 && n != tlock.GroupKeySize {
+		return fmt.Errorf("block: %w: group key of %d bytes; want %d", ErrInvalid, n, tlock.GroupKeySize)
 	}
 	return nil
 }

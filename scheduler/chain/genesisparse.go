@@ -21,6 +21,10 @@ const (
 	maxNameLen     = 64
 	maxAddrs       = 16
 	maxAddrLen     = 256
+
+	// maxGasPerBlock keeps the leading transactions of a block, which no proposer may leave out, below 2 MiB: an entry's bytes
+	// cost 6,000 gas for 32, and its other 100 bytes come with 160,000.
+	maxGasPerBlock = 300_000_000
 )
 
 // NetworkKey is a validator's ed25519 public key. In JSON it is 64 hexadecimal digits.
@@ -141,6 +145,8 @@ func (g *Genesis) Validate() error {
 	if _, err := g.Policy.scheduler().Validate(g.BlockGasLimit); err != nil {
 		p.add("policy: %v", err)
 	}
+	p.check(g.Policy.GasPerBlock <= maxGasPerBlock, "policy: gas_per_block is %d: give at most %d, more runs than that do not fit a block",
+		g.Policy.GasPerBlock, maxGasPerBlock)
 	g.validateBalances(&p)
 	return p.err()
 }

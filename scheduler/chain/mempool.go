@@ -62,8 +62,8 @@ func (p *Mempool) Add(raw []byte) (*Tx, error) {
 	if err != nil {
 		return nil, err
 	}
-	if least := tx.intrinsicGas(); tx.Gas() < least || tx.Gas() > p.gasLimit {
-		return nil, fmt.Errorf("%w %d: this transaction needs %d to %d", ErrGasLimit, tx.Gas(), least, p.gasLimit)
+	if tx.Gas() < leastGas || tx.Gas() > p.gasLimit {
+		return nil, fmt.Errorf("%w %d: give %d to %d", ErrGasLimit, tx.Gas(), leastGas, p.gasLimit)
 	}
 	price, _ := uint256.FromBig(tx.inner.GasTipCap())
 

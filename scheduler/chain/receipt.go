@@ -7,7 +7,7 @@ import (
 
 // Receipt is the outcome of one transaction of a block.
 type Receipt struct {
-	Type          byte // 0 and 2 as in Ethereum; SystemTxType for an entry's run
+	Type          byte // 0 and 2 as in Ethereum; scheduler.SystemTxType for an entry's run
 	TxHash        Hash
 	Status        uint64 // 1: it took effect. Of a run: document 002 "What a run looks like"
 	GasUsed       uint64

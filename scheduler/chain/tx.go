@@ -6,13 +6,12 @@ import (
 	"math/big"
 
 	"github.com/ethereum/go-ethereum/core/types"
+
+	"github.com/daybreak-beacon/daybreak/scheduler"
 )
 
 // MaxTxSize bounds a user transaction, in bytes of its encoding: the largest schedule call, with room to spare.
 const MaxTxSize = 64 << 10
-
-// SystemTxType is the first byte of an entry's run as a transaction (S-RUN-01).
-const SystemTxType = 0x7e
 
 // Tx is a user transaction whose form, chain and signature were checked. It is immutable.
 type Tx struct {
@@ -47,7 +46,7 @@ func DecodeTx(chainID uint64, raw []byte) (*Tx, error) {
 		return nil, fmt.Errorf("transaction: %w: empty", ErrInvalid)
 	case len(raw) > MaxTxSize:
 		return nil, fmt.Errorf("transaction: %w (%d bytes; at most %d)", ErrTooLarge, len(raw), MaxTxSize)
-	case raw[0] == SystemTxType:
+	case raw[0] == scheduler.SystemTxType:
 		return nil, ErrSystemTx
 	}
 	inner := new(types.Transaction)
@@ -100,17 +99,4 @@ func checkTxShape(chainID uint64, tx *types.Transaction) error {
 
 func wrongChain(chainID uint64, tx *types.Transaction) error {
 	return fmt.Errorf("%w: it is signed for chain %s, this is chain %d", ErrWrongChain, tx.ChainId(), chainID)
-}
-
-// intrinsicGas is what a transaction uses before its call: Ethereum's 21,000 and 4 or 16 per byte of call data.
-func (tx *Tx) intrinsicGas() uint64 {
-	gas := uint64(21_000)
-	for _, b := range tx.inner.Data() {
-		if b == 0 {
-			gas += 4
-		} else {
-			gas += 16
-		}
-	}
-	return gas
 }

@@ -1,0 +1,99 @@
+package chain
+
+import (
+	"encoding/binary"
+
+	"github.com/holiman/uint256"
+
+	"github.com/daybreak-beacon/daybreak/scheduler"
+	"github.com/daybreak-beacon/daybreak/scheduler/memory"
+)
+
+// state is the head's state. It may be read and forked, never changed.
+func (c *Chain) state() *memory.Host {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.host
+}
+
+// Call makes a call on the head's state, under the head's number and time, and forgets its effects: eth_call. The error is what
+// the contract says; scheduler.RevertData tells what a caller sees of it.
+func (c *Chain) Call(from, to Addr, input []byte) ([]byte, error) {
+	return c.state().View(scheduler.Addr(from), scheduler.Addr(to), input)
+}
+
+// Balance is how much of the gas token the account holds.
+func (c *Chain) Balance(a Addr) uint256.Int { return c.state().Balance(scheduler.Addr(a)) }
+
+// Nonce is the next nonce of the account.
+func (c *Chain) Nonce(a Addr) uint64 { return getNonce(c.state().Space(accountsAddress), a) }
+
+// GroupKey is the installed group key, or nil while there is none.
+func (c *Chain) GroupKey() []byte { return c.state().Beacon().GroupKey() }
+
+// SlotKey is the slot's key if it is on chain.
+func (c *Chain) SlotKey(slot uint64) []byte { return c.state().Beacon().KeyAt(slot) }
+
+// PendingSlots lists the slots that are over at the given time, whose key is not on chain and for which sealed entries wait that
+// can still open: the keys a proposer puts into a block of that time, oldest first (S-BEA-04).
+func (c *Chain) PendingSlots(time uint64) []uint64 { return pendingSlots(c.state(), time) }
+
+func pendingSlots(host *memory.Host, time uint64) (slots []uint64) {
+	const last = scheduler.GraceSlots + 1 // a block of a later time cannot run the slot's sealed entries
+	for slot := time - min(time, last); slot < time; slot++ {
+		if sealedPending(host, slot) > 0 && host.Beacon().KeyAt(slot) == nil {
+			slots = append(slots, slot)
+		}
+	}
+	return slots
+}
+
+// sealedPending counts the entries that wait for the slot's key.
+func sealedPending(host *memory.Host, slot uint64) uint64 {
+	input := append([]byte{0xec, 0x8a, 0xbb, 0x4b}, make([]byte, 24)...) // sealedPending(uint64), S-ITF-12
+	ret, err := host.View(scheduler.Addr{}, scheduler.Address, binary.BigEndian.AppendUint64(input, slot))
+	if err != nil {
+		panic("chain: internal error: sealedPending: " + err.Error())
+	}
+	return binary.BigEndian.Uint64(ret[24:])
+}
+
+// IsFinal says whether nothing can be ordered any more into a block at or before the slot: a block with at least that timestamp
+// is applied. (Until validators vote, applied is final.)
+func (c *Chain) IsFinal(slot uint64) bool { return c.Head().Time >= slot }
+
+// Block returns an applied block, if it is recent enough to be kept.
+func (c *Chain) Block(number uint64) (*Applied, bool) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.blocks.block(number)
+}
+
+// BlockByHash returns an applied block, if it is recent enough to be kept.
+func (c *Chain) BlockByHash(hash Hash) (*Applied, bool) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	number, ok := c.blocks.byHash[hash]
+	if !ok {
+		return nil, false
+	}
+	return c.blocks.block(number)
+}
+
+// FindTx says where a transaction stands, a leading one too, if its block is recent enough to be kept.
+func (c *Chain) FindTx(hash Hash) (Place, bool) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	place, ok := c.blocks.txs[hash]
+	return place, ok
+}
+
+// Runs says where an entry's runs stand, oldest first, as far as their blocks are recent enough to be kept.
+func (c *Chain) Runs(entry uint64) []Place {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return append([]Place(nil), c.blocks.runs[entry]...)
+}
+
+// Policy is the scheduler's policy.
+func (c *Chain) Policy() scheduler.Policy { return c.state().Machine().Policy() }
