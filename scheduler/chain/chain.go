@@ -1,3 +1,44 @@
+// Package chain orders the scheduler's blocks: genesis, blocks, waiting transactions, the rules that make a block valid, and the
+// replicated log that fixes their order on every validator.
+//
+// A Log (hashicorp/raft) carries two kinds of entries, told apart by their first byte: a block that the log's leader built and
+// signed, and a ceremony message, opaque here. Every validator hands committed entries, in log order, to its Chain.
+//
+// # A block's way
+//
+//  1. Once a second the leader's Producer builds a block: the keys that entries wait for, the transactions derived from the state
+//     (type 0x7e, one for each due entry), users' transactions. It runs the block on a fork of the head's state, fills in the
+//     roots and signs with the validator's network key.
+//  2. Log.Propose replicates it. It is committed when a majority has stored it.
+//  3. Every validator runs Chain.ApplyBlock: height, parent, timestamp above the parent's, proposer's signature, beacon update,
+//     leading transactions exactly as derived, users' transactions, roots. A block that breaks a rule is skipped, by all alike:
+//     the rules depend on the chain, never on a clock. A height is applied once.
+//
+// # A ceremony's way
+//
+// Ceremony messages are entries, so all validators see one transcript. The App handles them in log order; the entry that ends a
+// ceremony fixes the height from which its group key is active: three above the head at that entry. Messages that counted are
+// part of snapshots, so that a validator that was away can replay them.
+//
+// # Restart
+//
+// State lives in memory. A start loads the newest snapshot and replays the entries behind it; events of entries that were on disk
+// carry Replay. The log's folder is written so that it survives a kill at any moment.
+//
+// # Security
+//
+// Every rule of ApplyBlock holds against a lying proposer: it can leave out keys and users' transactions, and order the latter, and
+// nothing else. Two things do not hold against liars yet: the log tolerates crashes of a minority and trusts its members to follow
+// raft, so that a lying one can stall it or, as leader, commit different entries on different members; and what is applied is
+// taken for final. Votes and the log's guard are to close both. User transactions pay no fees on this host: a flood is bounded by
+// the limits of Mempool only.
+//
+// # Limits
+//
+// A block has at most 4 MiB; the last 4,096 blocks are kept for reads, since the last snapshot that was loaded. Snapshots are made
+// in memory, so the state should stay well below its size.
+//
+// Why not one log entry per transaction: a block is what the scheduler's rules speak of, and what validators will vote on.
 package chain
 
 import (

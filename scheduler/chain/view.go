@@ -1,8 +1,6 @@
 package chain
 
 import (
-	"encoding/binary"
-
 	"github.com/holiman/uint256"
 
 	"github.com/daybreak-beacon/daybreak/scheduler"
@@ -38,24 +36,16 @@ func (c *Chain) SlotKey(slot uint64) []byte { return c.state().Beacon().KeyAt(sl
 // can still open: the keys a proposer puts into a block of that time, oldest first (S-BEA-04).
 func (c *Chain) PendingSlots(time uint64) []uint64 { return pendingSlots(c.state(), time) }
 
-func pendingSlots(host *memory.Host, time uint64) (slots []uint64) {
-	const last = scheduler.GraceSlots + 1 // a block of a later time cannot run the slot's sealed entries
-	for slot := time - min(time, last); slot < time; slot++ {
-		if sealedPending(host, slot) > 0 && host.Beacon().KeyAt(slot) == nil {
-			slots = append(slots, slot)
-		}
-	}
-	return slots
+func pendingSlots(host *memory.Host, time uint64) []uint64 {
+	return schedulerView(host).WantedSlots(host.Beacon(), time)
 }
 
-// sealedPending counts the entries that wait for the slot's key.
-func sealedPending(host *memory.Host, slot uint64) uint64 {
-	input := append([]byte{0xec, 0x8a, 0xbb, 0x4b}, make([]byte, 24)...) // sealedPending(uint64), S-ITF-12
-	ret, err := host.View(scheduler.Addr{}, scheduler.Address, binary.BigEndian.AppendUint64(input, slot))
-	if err != nil {
-		panic("chain: internal error: sealedPending: " + err.Error())
-	}
-	return binary.BigEndian.Uint64(ret[24:])
+// Scheduler reads the scheduler's state at the head: entries, queues, escrow. The answer of a View does not change when the chain
+// goes on; take a new one.
+func (c *Chain) Scheduler() scheduler.View { return schedulerView(c.state()) }
+
+func schedulerView(host *memory.Host) scheduler.View {
+	return scheduler.View{Reader: host.Space(scheduler.Address)}
 }
 
 // IsFinal says whether nothing can be ordered any more into a block at or before the slot: a block with at least that timestamp

@@ -1,0 +1,239 @@
+package chain_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/daybreak-beacon/daybreak/scheduler"
+	"github.com/daybreak-beacon/daybreak/scheduler/chain"
+)
+
+func TestSealedEntryOpensInTheBlockThatCarriesItsKey(t *testing.T) {
+	r := newReplica(t, testGenesis(4))
+	r.activate(t)
+	r.step(t, nil, alice.fund(0))
+	slot := r.Head().Time + 3
+	applied := r.step(t, nil, [][]byte{alice.scheduleSealed(t, r.Chain, r.app.dealer, 2, slot, "secret")})
+	if got := applied.Receipts[0]; got.Status != 1 {
+		t.Fatalf("schedule: %s", got.Reason)
+	}
+	for r.Head().Time < slot {
+		if got := r.PendingSlots(r.Head().Time + 1); len(got) != 0 {
+			t.Fatalf("slot %d is wanted at %d, before it is over", got[0], r.Head().Time+1)
+		}
+		r.step(t, nil, nil)
+	}
+	if got := r.PendingSlots(slot + 1); len(got) != 1 || got[0] != slot {
+		t.Fatalf("wanted slots once it is over: %v, want [%d]", got, slot)
+	}
+	key := r.app.dealer.slotKey(r.Namespace(), slot)
+	applied = r.step(t, []scheduler.SlotKey{key}, nil)
+	if len(applied.Receipts) != 1 || applied.Receipts[0].Type != scheduler.SystemTxType || applied.Receipts[0].Status != 1 {
+		t.Fatalf("receipts of the block with the key: %+v", applied.Receipts)
+	}
+	if got := applied.Block.Header.Time; got != slot+1 {
+		t.Errorf("the entry ran in the block of %d, want %d", got, slot+1)
+	}
+	id := applied.Receipts[0].Entry
+	if got := r.Scheduler().Status(id); got != scheduler.Executed {
+		t.Errorf("status %d, want Executed", got)
+	}
+	if place := r.Runs(id); len(place) != 1 || place[0].Number != applied.Block.Header.Number {
+		t.Errorf("runs of entry %d: %v", id, place)
+	}
+	if string(r.SlotKey(slot)) != string(key.Key[:]) {
+		t.Error("the key is not on chain")
+	}
+}
+
+func TestFailedTransactionSaysWhy(t *testing.T) {
+	r := newReplica(t, testGenesis(1))
+	applied := r.step(t, nil, [][]byte{alice.scheduleOpen(0, testTime+100, "x")})
+	got := applied.Receipts[0]
+	if got.Status != 0 || !strings.HasPrefix(got.Reason, "InsufficientEscrow") {
+		t.Errorf("got status %d, reason %q; want InsufficientEscrow", got.Status, got.Reason)
+	}
+	if r.Nonce(alice.addr) != 1 {
+		t.Error("a failed transaction must use its nonce")
+	}
+}
+
+// TestBlockValidity is scenario 45 and the other rules of Apply: what breaks one changes nothing.
+func TestBlockValidity(t *testing.T) {
+	a, b := newReplica(t, testGenesis(4)), newReplica(t, testGenesis(4))
+	a.activate(t, b)
+	a.step(t, nil, append(alice.fund(0), bob.fund(0)...), b)
+	slot := a.Head().Time + 2
+	a.step(t, nil, [][]byte{
+		alice.scheduleOpen(2, slot, "one"), alice.scheduleOpen(3, slot, "two"), bob.scheduleOpen(2, slot, "three"),
+		bob.scheduleSealed(t, a.Chain, a.app.dealer, 3, slot, "sealed"),
+	}, b)
+	a.step(t, nil, nil, b) // the open entries run here
+	a.step(t, nil, nil, b)
+	due := a.Head().Time + 1
+	a.step(t, nil, [][]byte{alice.scheduleOpen(4, due+1, "x"), alice.scheduleOpen(5, due+1, "y"), bob.scheduleOpen(4, due+1, "z")}, b)
+
+	userTx, err := a.Mempool().Add(alice.tx(txData{nonce: 6, to: target, data: []byte("hello")}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := a.app.dealer.slotKey(a.Namespace(), slot)
+	good := a.build(t, 2, []scheduler.SlotKey{key}, userTx)
+	if n := len(good.Transactions); n != 5 {
+		t.Fatalf("%d transactions, want three open runs, one sealed and the user's", n)
+	}
+	resign := func(b *chain.Block) {
+		var err error
+		if b.Signature, err = b.Header.Sign(a.GenesisHash(), networkKey(b.Header.Proposer)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// reroot makes the header fit the transactions again, so that the rule under test is the one that notices.
+	reroot := func(b *chain.Block) {
+		chain.Reroot(b)
+		resign(b)
+	}
+	before := a.Head()
+	for name, edit := range map[string]func(*chain.Block){
+		"a leading transaction is missing":     func(b *chain.Block) { b.Transactions = append(b.Transactions[:0:0], b.Transactions[1:]...); reroot(b) },
+		"all leading transactions are missing": func(b *chain.Block) { b.Transactions = b.Transactions[4:]; reroot(b) },
+		"leading transactions are swapped": func(b *chain.Block) {
+			b.Transactions[0], b.Transactions[1] = b.Transactions[1], b.Transactions[0]
+			reroot(b)
+		},
+		"a leading transaction is altered": func(b *chain.Block) { b.Transactions[2][len(b.Transactions[2])-1] ^= 1; reroot(b) },
+		"a leading transaction is doubled": func(b *chain.Block) {
+			b.Transactions = append([][]byte{b.Transactions[0]}, b.Transactions...)
+			reroot(b)
+		},
+		"a 0x7e transaction follows a user's":      func(b *chain.Block) { b.Transactions = append(b.Transactions, b.Transactions[0]); reroot(b) },
+		"a user transaction is repeated":           func(b *chain.Block) { b.Transactions = append(b.Transactions, b.Transactions[4]); reroot(b) },
+		"a user transaction's signature is broken": func(b *chain.Block) { b.Transactions[4][len(b.Transactions[4])-1] ^= 1; reroot(b) },
+		"a user transaction is missing":            func(b *chain.Block) { b.Transactions = b.Transactions[:4]; reroot(b) },
+		"the slot key is forged": func(b *chain.Block) {
+			b.Update.Slots[0] = a.app.dealer.slotKey(a.Namespace(), slot+1)
+			b.Update.Slots[0].Slot = slot
+			reroot(b)
+		},
+		"the slot key is garbage": func(b *chain.Block) { b.Update.Slots[0].Key[95] ^= 1; reroot(b) },
+		"the key of a slot that is not over": func(b *chain.Block) {
+			b.Update.Slots[0] = a.app.dealer.slotKey(a.Namespace(), b.Header.Time)
+			reroot(b)
+		},
+		"a group key that no ceremony made":    func(b *chain.Block) { k := a.app.dealer.key.Bytes(); b.Update.GroupKey = k[:]; reroot(b) },
+		"the state root is another":            func(b *chain.Block) { b.Header.StateRoot[0] ^= 1; resign(b) },
+		"the receipts' root is another":        func(b *chain.Block) { b.Header.ReceiptsRoot[0] ^= 1; resign(b) },
+		"transactions do not fit the header":   func(b *chain.Block) { b.Transactions = b.Transactions[:4] },
+		"the update does not fit the header":   func(b *chain.Block) { b.Update.Slots = nil },
+		"the timestamp is the parent's":        func(b *chain.Block) { b.Header.Time = before.Time; resign(b) },
+		"the parent is another":                func(b *chain.Block) { b.Header.Parent[0] ^= 1; resign(b) },
+		"the height skips one":                 func(b *chain.Block) { b.Header.Number++; resign(b) },
+		"the chain id is another":              func(b *chain.Block) { b.Header.ChainID++; resign(b) },
+		"a timer manifest":                     func(b *chain.Block) { b.Header.TimersCommit = true; resign(b) },
+		"the signature is broken":              func(b *chain.Block) { b.Signature[3] ^= 1 },
+		"the signature is another validator's": func(b *chain.Block) { b.Header.Proposer = 3 },
+		"the proposer is nobody":               func(b *chain.Block) { b.Header.Proposer = 9 },
+		"the proposer takes another's block":   func(b *chain.Block) { b.Header.Proposer = 3; resign(b) },
+		"signed for another chain": func(b *chain.Block) {
+			var err error
+			if b.Signature, err = b.Header.Sign([32]byte{1}, networkKey(2)); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		edited, err := chain.DecodeBlock(good.Encode())
+		if err != nil {
+			t.Fatal(err)
+		}
+		edit(edited)
+		if err := a.apply(chain.BlockEntry(edited)); !errors.Is(err, chain.ErrInvalid) {
+			t.Errorf("%s: got %v, want ErrInvalid", name, err)
+		}
+		if a.Head() != before {
+			t.Fatalf("%s: the head moved", name)
+		}
+	}
+	// Without the keys it is as valid as with them (S-SEA-17), and the good one passes everywhere (I-33).
+	without := a.build(t, 3, nil, userTx)
+	if err := b.apply(chain.BlockEntry(without)); err != nil {
+		t.Errorf("a block that leaves out a key: %v", err)
+	}
+	if err := a.apply(chain.BlockEntry(good)); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.apply(chain.BlockEntry(good)); !errors.Is(err, chain.ErrStale) {
+		t.Errorf("a replayed block: got %v, want ErrStale", err)
+	}
+	if err := a.apply(chain.BlockEntry(without)); !errors.Is(err, chain.ErrStale) {
+		t.Errorf("a second block of one height: got %v, want ErrStale", err)
+	}
+}
+
+func TestBuildLeavesOutWhatDoesNotVerify(t *testing.T) {
+	a, b := newReplica(t, testGenesis(4)), newReplica(t, testGenesis(4))
+	a.activate(t, b)
+	a.step(t, nil, alice.fund(0), b)
+	slot := a.Head().Time + 2
+	a.step(t, nil, [][]byte{
+		alice.scheduleSealed(t, a.Chain, a.app.dealer, 2, slot, "one"), alice.scheduleSealed(t, a.Chain, a.app.dealer, 3, slot+1, "two"),
+	}, b)
+	for a.Head().Time <= slot {
+		a.step(t, nil, nil, b)
+	}
+	forged := a.app.dealer.slotKey(a.Namespace(), slot)
+	forged.Slot = slot + 1
+	keys := []scheduler.SlotKey{forged, a.app.dealer.slotKey(a.Namespace(), slot), a.app.dealer.slotKey(a.Namespace(), slot-1)}
+	applied := a.step(t, keys, nil, b)
+	if got := applied.Block.Update.Slots; len(got) != 1 || got[0].Slot != slot {
+		t.Errorf("update carries %d keys, want that of slot %d alone", len(got), slot)
+	}
+}
+
+func TestGroupKeyBecomesActiveAtTheHeightTheLogFixes(t *testing.T) {
+	a, b := newReplica(t, testGenesis(4)), newReplica(t, testGenesis(4))
+	a.step(t, nil, nil, b)
+	sub := a.Subscribe(8)
+	defer sub.Close()
+	for _, r := range []*replica{a, b} {
+		for entry, want := range map[string]error{"bad": chain.ErrInvalid} {
+			if err := r.apply(chain.CeremonyEntry([]byte(entry))); !errors.Is(err, want) {
+				t.Errorf("%q: got %v", entry, err)
+			}
+		}
+		for _, entry := range []string{"deal", "done", "later"} {
+			if err := r.apply(chain.CeremonyEntry([]byte(entry))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := r.apply(chain.CeremonyEntry([]byte("deal"))); !errors.Is(err, chain.ErrStale) {
+			t.Errorf("a repeated entry: got %v, want ErrStale", err)
+		}
+	}
+	want := a.Head().Number + 3
+	if got := a.Activations(); len(got) != 1 || got[0].Height != want || got[0].Epoch != 1 {
+		t.Fatalf("activations %+v, want one at height %d", got, want)
+	}
+	for range 4 {
+		applied := a.step(t, nil, nil, b)
+		if got := len(applied.Block.Update.GroupKey) > 0; got != (applied.Block.Header.Number == want) {
+			t.Errorf("block %d carries a group key: %v", applied.Block.Header.Number, got)
+		}
+	}
+	activated := 0
+	for range 8 {
+		e, _, err := sub.Next(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Activation != nil {
+			activated++
+		}
+	}
+	if activated != 1 {
+		t.Errorf("%d activation events, want 1", activated)
+	}
+	if a.HasCeremonyEntry([]byte("bad")) || !a.HasCeremonyEntry([]byte("deal")) {
+		t.Error("HasCeremonyEntry: want the entries that counted")
+	}
+}
