@@ -117,7 +117,7 @@ func (c *call) markRunning() (done func()) {
 // makeCalls makes an entry's calls in order; if one fails none has happened (S-RUN-12). A sealed entry may declare more gas than it
 // paid for: it runs out of gas before its first call (S-SEA-18).
 func (c *call) makeCalls(calls []Call, gasLimit uint64) (used uint64, err error) {
-	if need, ok := callsGas(calls); !ok || need > gasLimit {
+	if need, ok := callsGas(calls, 0); !ok || need > gasLimit {
 		return gasLimit, CallFailed
 	}
 	err = c.atomic(func() error {

@@ -24,6 +24,7 @@ const (
 	maxSpan          = 1 << 61 // horizon and late window stay below: with maxBlockTime no key reaches bit 62
 	maxBlockTime     = 1 << 60 // timestamps and heights stay below
 	callOverhead     = 10_000  // gas for making one call
+	captureGas       = 150_000 // gas for capturing a reserve
 	missedAfterSlots = GraceSlots + 1
 )
 

@@ -1,6 +1,8 @@
 package scheduler
 
 import (
+	"math/bits"
+
 	"github.com/daybreak-beacon/daybreak/tlock"
 )
 
@@ -86,7 +88,7 @@ func (c *call) validate(p Params) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, check := range []func(Params) error{c.checkCondition, c.checkPrice} {
+	for _, check := range []func(Params) error{c.refuseRecurrence, c.refuseCondition, c.checkPrice} {
 		if err := check(p); err != nil {
 			return nil, err
 		}
@@ -94,12 +96,16 @@ func (c *call) validate(p Params) ([]byte, error) {
 	if err := c.checkGas(p, len(data)); err != nil {
 		return nil, err
 	}
-	return data, c.checkReserve(p)
+	return data, c.refuseReserve(p)
 }
 
-// checkClass is S-SCH-02.
+func (p Params) conditional() bool { return p.When != Condition{} }
+func (p Params) recurs() bool      { return p.PeriodSlots != 0 }
+func (p Params) reserves() bool    { return p.ReserveToken != Addr{} || p.ReserveAmount != [12]byte{} }
+
+// checkClass is S-SCH-02 and S-SCH-18: conditional entries are BestEffort.
 func (c *call) checkClass(p Params) error {
-	if p.Class > BestEffort {
+	if p.Class > BestEffort || p.conditional() && p.Class != BestEffort {
 		return BadClass
 	}
 	return nil
@@ -109,7 +115,7 @@ func (c *call) checkClass(p Params) error {
 func (c *call) checkTrigger(p Params) error {
 	horizon := c.policy.MaxHorizonSlots
 	switch {
-	case (p.Slot == 0) == (p.Height == 0):
+	case (p.Slot == 0) == (p.Height == 0), p.conditional() && p.Height != 0:
 		return BadTrigger
 	case p.Slot != 0 && p.Slot <= c.Time, p.Height != 0 && p.Height <= c.Height:
 		return SlotNotInFuture
@@ -121,9 +127,21 @@ func (c *call) checkTrigger(p Params) error {
 	return nil
 }
 
-// checkRecurrence refuses every recurrence: this machine runs one-shot entries.
+// checkRecurrence is S-SCH-08 and S-SCH-09: period, remaining and pauseOnFail belong together, and not to a height trigger, an
+// entry with dependencies or a conditional one.
 func (c *call) checkRecurrence(p Params) error {
-	if p.PeriodSlots != 0 || p.Remaining != 0 || p.PauseOnFail {
+	if p.recurs() != (p.Remaining != 0) || p.PauseOnFail && !p.recurs() {
+		return CannotRecur
+	}
+	if p.recurs() && (p.Height != 0 || len(p.DependsOn) > 0 || p.conditional()) {
+		return CannotRecur
+	}
+	return nil
+}
+
+// refuseRecurrence refuses every recurrence: this machine runs one-shot entries.
+func (c *call) refuseRecurrence(p Params) error {
+	if p.recurs() {
 		return CannotRecur
 	}
 	return nil
@@ -172,7 +190,7 @@ func (c *call) checkSealed(p Params) error {
 		return DataTooLarge
 	case len(p.Ciphertext) < MinCiphertext, len(p.Calls) > 0, p.Commitment == Word{}, p.Slot == 0:
 		return BadSeal
-	case p.PeriodSlots != 0, p.ReserveToken != Addr{}, p.ReserveAmount != [12]byte{}:
+	case p.recurs(), p.reserves():
 		return BadSeal
 	case len(c.Beacon.GroupKey()) == 0:
 		return BadSeal
@@ -185,9 +203,9 @@ func (c *call) forbidden(target Addr) bool {
 	return target == Addr{} || target == Address || target == c.policy.GasToken || c.Token.IsMIP20(target)
 }
 
-// checkCondition refuses every condition: this machine knows no oracle.
-func (c *call) checkCondition(p Params) error {
-	if p.When != (Condition{}) {
+// refuseCondition refuses every condition: this machine has no oracle catalog, so no item is listed (S-SCH-17).
+func (c *call) refuseCondition(p Params) error {
+	if p.conditional() {
 		return BadCondition
 	}
 	return nil
@@ -206,33 +224,43 @@ func (c *call) checkPrice(p Params) error {
 
 // checkGas is S-SCH-21 and S-SCH-22. A sealed entry's calls are checked when it runs (S-SEA-18).
 func (c *call) checkGas(p Params, dataLen int) error {
-	if need, ok := callsGas(p.Calls); !ok || p.GasLimit < need {
+	var capture uint64
+	if p.reserves() {
+		capture = captureGas
+	}
+	if need, ok := callsGas(p.Calls, capture); !ok || p.GasLimit < need {
 		return GasLimitOutOfRange
 	}
-	cost, ok := Cost(p.GasLimit, uint64(dataLen), uint64(len(p.DependsOn)), false, false)
+	cost, ok := Cost(p.GasLimit, uint64(dataLen), uint64(len(p.DependsOn)), p.recurs(), p.reserves())
 	if !ok || cost > c.policy.GasPerBlock {
 		return GasLimitOutOfRange
 	}
 	return nil
 }
 
-// callsGas is what gasLimit must cover: each call's limit and the overhead of making it. ok is false when the sum leaves
-// 64 bits.
-func callsGas(calls []Call) (sum uint64, ok bool) {
+// callsGas is what gasLimit must cover: the capture, each call's limit and the overhead of making it. ok is false when the
+// sum leaves 64 bits.
+func callsGas(calls []Call, capture uint64) (sum uint64, ok bool) {
+	sum = capture
 	for _, call := range calls {
-		next := sum + call.GasLimit
-		if next < sum || next+callOverhead < next {
+		var over1, over2 uint64
+		sum, over1 = bits.Add64(sum, call.GasLimit, 0)
+		sum, over2 = bits.Add64(sum, callOverhead, 0)
+		if over1|over2 != 0 {
 			return 0, false
 		}
-		sum = next + callOverhead
 	}
 	return sum, true
 }
 
-// checkReserve refuses every reserve: this machine's token holds none.
-func (c *call) checkReserve(p Params) error {
-	if p.ReserveToken != (Addr{}) || p.ReserveAmount != [12]byte{} {
+// refuseReserve is the shape of S-SCH-23, and refuses every reserve: this machine's token holds none.
+func (c *call) refuseReserve(p Params) error {
+	switch {
+	case !p.reserves():
+		return nil
+	case p.ReserveToken == c.policy.GasToken && p.ReserveAmount != [12]byte{}:
+		return ReserveIsGasToken
+	default:
 		return BadReserve
 	}
-	return nil
 }
