@@ -81,6 +81,16 @@ func TestDecodersRefusePointsOutsideTheSubgroup(t *testing.T) {
 	}
 }
 
+// An opener pairs what DecodeG1Unchecked gave it before it knows the subgroup.
+func TestPairingOverLinesTakesPointsOutsideTheSubgroup(t *testing.T) {
+	q := bls.HashToG2([]byte("a"), []byte("b"))
+	for i, p := range outsideG1(t) {
+		if !bls.Prepare(q).Pair(p).Equal(bls.Pair(p, q)) {
+			t.Errorf("point %d: pairing over stored lines differs", i)
+		}
+	}
+}
+
 func wantInvalid(t *testing.T, err error, text string) {
 	t.Helper()
 	if !errors.Is(err, bls.ErrInvalid) || !strings.Contains(err.Error(), text) {

@@ -1,16 +1,10 @@
 //go:build !bls_plain
 
-// Pairings over the stored lines of the Miller loop of a point of G2.
+// Verification over the stored lines of the Miller loop of a point of G2.
 
 #include "native.h"
 
 #define LINES 68
-
-void daybreak_pair_lines(fp12 *out, const fp6 lines[LINES], const p1_affine *p) {
-    fp12 f;
-    blst_miller_loop_lines(&f, lines, p);
-    blst_final_exp(out, &f);
-}
 
 // twice_for_lines gives the factors (-2x, 2y) by which blst's stored lines are
 // evaluated at (x, y).
@@ -69,6 +63,6 @@ bool daybreak_verify_lines(const p1_affine *pk, const fp6 lines[LINES], const p2
     }
     // z is negative: the true value is the conjugate, but that is one exactly
     // if this is.
-    blst_final_exp(&f, &f);
+    daybreak_final_exp(&f, &f);
     return blst_fp12_is_one(&f);
 }

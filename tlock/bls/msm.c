@@ -7,7 +7,7 @@
 // GROUP_POINTS bounds the points whose additions share inversions: many, for an
 // inversion costs as much as thirty multiplications, but not so many that they
 // fall out of the second-level cache.
-#define GROUP_POINTS 2048
+#define GROUP_POINTS 1024
 
 // shape is the plan for n points and scalars of a number of bits.
 typedef struct {

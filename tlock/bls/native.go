@@ -7,8 +7,10 @@ package bls
 // #cgo nocallback blst_fp12_conjugate
 // #cgo noescape blst_precompute_lines
 // #cgo nocallback blst_precompute_lines
-// #cgo noescape daybreak_pair_lines
-// #cgo nocallback daybreak_pair_lines
+// #cgo noescape blst_miller_loop_lines
+// #cgo nocallback blst_miller_loop_lines
+// #cgo noescape daybreak_final_exp
+// #cgo nocallback daybreak_final_exp
 // #cgo noescape daybreak_verify_lines
 // #cgo nocallback daybreak_verify_lines
 // #cgo noescape daybreak_g1_table_build
@@ -71,6 +73,9 @@ func cWords(w []uint64) unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(
 
 func conjugate(g *GT) { C.blst_fp12_conjugate(cGT(g)) }
 
+// finalExp maps the result of a Miller loop to the target group.
+func finalExp(g *GT) { C.daybreak_final_exp(cGT(g), cGT(g)) }
+
 // storedLines are the coefficients of the lines of the Miller loop of a point
 // other than the identity.
 type storedLines [68]C.fp6
@@ -78,7 +83,8 @@ type storedLines [68]C.fp6
 func (l *storedLines) set(q *G2) { C.blst_precompute_lines(&l[0], cG2(q)) }
 
 func (l *storedLines) pair(p *G1) (out GT) {
-	C.daybreak_pair_lines(cGT(&out), &l[0], cG1(p))
+	C.blst_miller_loop_lines(cGT(&out), &l[0], cG1(p))
+	finalExp(&out)
 	return out
 }
 

@@ -63,6 +63,7 @@ void blst_fp12_cyclotomic_sqr(fp12 *out, const fp12 *a);
 void blst_fp12_mul(fp12 *out, const fp12 *a, const fp12 *b);
 void blst_fp12_mul_by_xy00z0(fp12 *out, const fp12 *a, const fp6 *xy00z0);
 void blst_fp12_conjugate(fp12 *a);
+void blst_fp12_inverse(fp12 *out, const fp12 *a);
 void blst_fp12_frobenius_map(fp12 *out, const fp12 *a, size_t n);
 bool blst_fp12_is_one(const fp12 *a);
 const fp12 *blst_fp12_one(void);
@@ -85,7 +86,7 @@ void blst_final_exp(fp12 *out, const fp12 *f);
 
 // What we give to Go. Every pointer is used during the call only.
 
-void daybreak_pair_lines(fp12 *out, const fp6 lines[68], const p1_affine *p);
+void daybreak_final_exp(fp12 *out, const fp12 *f);
 bool daybreak_verify_lines(const p1_affine *pk, const fp6 lines[68], const p2_affine *sig);
 
 size_t daybreak_g1_table_entries(unsigned w);

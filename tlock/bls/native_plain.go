@@ -4,6 +4,8 @@ package bls
 
 func conjugate(g *GT) { *g = plainConjugate(*g) }
 
+func finalExp(g *GT) { g.f.FinalExp() }
+
 type storedLines struct{ q G2 }
 
 func (l *storedLines) set(q *G2)     { l.q = *q }

@@ -2,12 +2,14 @@ package bls
 
 import blst "github.com/supranational/blst/bindings/go"
 
-// Pair returns e(p, q). If either point is the identity the result is one.
+// Pair returns e(p, q). If either point is the identity the result is one. It
+// is blst's pairing as it is, in which the project counts its speed; the same by
+// Prepare(q).Pair(p) is faster even once.
 func Pair(p G1, q G2) GT { return plainPair(p, q) }
 
 // Lines is a point of G2 prepared for pairings with many points of G1: the
-// coefficients of the lines of its Miller loop, 20 KB. A pairing over them saves
-// an eighth; preparing costs as much as it saves once.
+// coefficients of the lines of its Miller loop, 20 KB. A pairing over them takes
+// four fifths of the time of Pair, preparing an eighth.
 type Lines struct {
 	lines    storedLines
 	identity bool // has no lines

@@ -2,7 +2,11 @@ package bls
 
 import (
 	"fmt"
+	"math/bits"
 	"testing"
+	"unsafe"
+
+	blst "github.com/supranational/blst/bindings/go"
 )
 
 // These tests compare the C code with the textbook over blst's Go package.
@@ -70,6 +74,38 @@ func TestLinesAgreeWithPlainPairing(t *testing.T) {
 			if got, want := lines.Pair(p), plainPair(p, q); !got.Equal(want) {
 				t.Errorf("e(p%d, q%d) over stored lines is wrong", j, i)
 			}
+		}
+	}
+}
+
+func TestFinalExpAgreesWithBlst(t *testing.T) {
+	ps, qs := points(8)
+	cases := map[string]blst.Fp12{"one": blst.Fp12One(), "zero": {}}
+	for i := range ps {
+		cases[fmt.Sprintf("Miller loop %d", i)] = *blst.Fp12MillerLoop(&qs[i].p, &ps[i].p)
+		cases[fmt.Sprintf("pairing %d", i)] = plainPair(ps[i], qs[i]).f
+	}
+	// Few or nearly all of the twelve coefficients: subfields, and what else could
+	// make something vanish on the way.
+	for mask := range 1 << 12 {
+		if n := bits.OnesCount(uint(mask)); n > 2 && n < 11 {
+			continue
+		}
+		var f blst.Fp12
+		words := (*[12][6]uint64)(unsafe.Pointer(&f))
+		for i := range words {
+			if mask>>i&1 == 1 {
+				words[i][i%6] = uint64(mask + i)
+			}
+		}
+		cases[fmt.Sprintf("coefficients %012b", mask)] = f
+	}
+	for name, f := range cases {
+		got, want := GT{f}, f
+		finalExp(&got)
+		want.FinalExp()
+		if got.f != want {
+			t.Errorf("%s: the final exponentiation is wrong", name)
 		}
 	}
 }
