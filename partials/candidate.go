@@ -95,10 +95,9 @@ func (g *Group) interpolate(p *Prepared, chosen []*candidate) (tlock.Key, bool) 
 	if err != nil {
 		panic("partials: internal error: " + err.Error())
 	}
-	sum := bls.MSMG2(points, coefficients)
-	if sum.IsInfinity() || !sum.InSubgroup() || !bls.VerifyG2(g.key.Point(), p.lines, sum) {
+	key, err := tlock.KeyFromPoint(bls.MSMG2(points, coefficients)) // checks the subgroup
+	if err != nil || !bls.VerifyG2(g.key.Point(), p.lines, key.Point()) {
 		return tlock.Key{}, false
 	}
-	key, err := tlock.KeyFromPoint(sum)
-	return key, err == nil
+	return key, true
 }

@@ -43,6 +43,9 @@ func (j *Job) Unchecked() (unverified, suspects int) {
 	return unverified, suspects
 }
 
+// Careful reports whether a job failed to interpolate, then or before.
+func (o Outcome) Careful() bool { return o.careful }
+
 // Decoded is a batch of decoded and subgroup-checked partials.
 type Decoded struct{ b batch }
 

@@ -90,6 +90,9 @@ var badnesses = []badness{
 	{"the good partial plus a point outside of the subgroup", func(_ *cluster, parts []partials.Partial, i int) [bls.G2Size]byte {
 		return decodeG2(parts[i].Sig).Add(outsider(parts[i].Sig)).Bytes()
 	}},
+	{"the good partial plus a point of small order", func(_ *cluster, parts []partials.Partial, i int) [bls.G2Size]byte {
+		return decodeG2(parts[i].Sig).Add(smallOrder()).Bytes()
+	}},
 	{"the identity point", func(*cluster, []partials.Partial, int) [bls.G2Size]byte {
 		return [bls.G2Size]byte{0: 0xc0}
 	}},
@@ -138,4 +141,24 @@ func cancel(parts []partials.Partial, i, j int) {
 	shift := bls.HashToG2([]byte("shift"), []byte("test"))
 	parts[i].Sig = decodeG2(parts[i].Sig).Add(shift).Bytes()
 	parts[j].Sig = decodeG2(parts[j].Sig).Sub(shift).Bytes()
+}
+
+// smallOrder returns a point of the curve whose order is 13 or 169: a random combination misses it with a chance of 1/13.
+func smallOrder() bls.G2 {
+	const cofactor = "5d543a95414e7f1091d50792876a202cd91de4547085abaa68a205b2e5a7ddfa628f1cb4d9e82ef21537e293a6691ae1616ec6e786f0c70cf1c38e31c7238e5"
+	const order = "73eda753299d7d483339d80809a1d80553bda402fffe5bfeffffffff00000001"
+	h, _ := new(big.Int).SetString(cofactor, 16)
+	r, _ := new(big.Int).SetString(order, 16)
+	times := h.Mul(h.Div(h, big.NewInt(169)), r)
+	for seed := [bls.G2Size]byte{}; ; seed[0]++ {
+		x, p := outsider(seed), bls.G2{}
+		for i := times.BitLen() - 1; i >= 0; i-- {
+			if p = p.Add(p); times.Bit(i) == 1 {
+				p = p.Add(x)
+			}
+		}
+		if !p.IsInfinity() {
+			return p
+		}
+	}
 }

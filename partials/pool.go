@@ -76,7 +76,7 @@ func NewPool(g *Group, limits Limits) *Pool {
 }
 
 // Add takes in a partial whose author the caller has authenticated as the member of its index. It returns a job if there is
-// now something to recover: run it anywhere and give its outcome to Finish. An error says that the partial was not taken in:
+// now something to recover: run it anywhere and give its outcome to Finish, before which the identity gets no other. An error says that the partial was not taken in:
 // ErrIndex or ErrEquivocation, which are the author's fault, or ErrDuplicate, ErrDone or ErrFull, which are nobody's.
 func (p *Pool) Add(id tlock.Identity, part Partial) (*Job, error) {
 	if id.IsZero() {
