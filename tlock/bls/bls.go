@@ -3,7 +3,13 @@
 // bytes, multi-scalar multiplication and Lagrange coefficients.
 //
 // It is the only importer of blst, whose C code does the field and curve
-// arithmetic. What this package adds is a small, hard to misuse interface:
+// arithmetic. What blst's Go package lacks is C of this package over the same C
+// functions: pairings over stored lines, fixed-base tables, multi-scalar
+// multiplication split by the endomorphisms, loops over scalars. Building needs
+// cgo and a C compiler. The build tag bls_plain leaves our C out, at the price of
+// speed and of constant time in GT.
+//
+// Besides that the package is a small interface that is hard to misuse:
 //
 //   - Values, not pointers: every operation returns a new value, no input is
 //     changed, no call returns nil.
@@ -12,7 +18,9 @@
 //     point has exactly one accepted encoding.
 //   - The zero values of G1 and G2 are the identity, of Scalar zero.
 //   - Nothing here starts a goroutine, reads a clock or keeps state besides
-//     fixed tables; all functions may be called concurrently.
+//     fixed tables; all functions may be called concurrently. A call holds its
+//     thread for up to some milliseconds, so callers with many should use a pool
+//     of at most GOMAXPROCS workers.
 //
 // # Security
 //

@@ -7,9 +7,12 @@ import (
 	"io"
 )
 
-// Coeff128 is a random coefficient of about 127 bits for a batch check, the
-// integer c0 + c1*|z| with z the parameter of the curve: so split, it costs
-// half of a plain coefficient on G2.
+// Coeff128 is a random coefficient for a batch check, the integer c0 + c1*|z|
+// below 2^128 with z the parameter of the curve and random words c0 and c1: so
+// split, it costs half as much in G2. No integer has more than two such forms, so
+// a batch of points of the subgroup with a bad one among them passes with a
+// probability of at most 2^-127. Points outside the subgroup can do better: a
+// batch check needs every point's subgroup checked.
 type Coeff128 struct{ c0, c1 uint64 }
 
 // RandomCoeffs draws n coefficients from crypto/rand.

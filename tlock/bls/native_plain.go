@@ -9,9 +9,9 @@ func finalExp(g *GT) { g.f.FinalExp() }
 type storedLines struct{ q G2 }
 
 func (l *storedLines) set(q *G2)     { l.q = *q }
-func (l *storedLines) pair(p *G1) GT { return plainPair(*p, l.q) }
+func (l *storedLines) pair(p *G1) GT { return Pair(*p, l.q) }
 func (l *storedLines) verify(pk *G1, sig *G2) bool {
-	return plainEqualPairings(*pk, l.q, G1Generator(), *sig)
+	return equalPairings(*pk, l.q, G1Generator(), *sig)
 }
 
 type g1Rows struct{ p G1 }

@@ -5,7 +5,11 @@ import blst "github.com/supranational/blst/bindings/go"
 // Pair returns e(p, q). If either point is the identity the result is one. It
 // is blst's pairing as it is, in which the project counts its speed; the same by
 // Prepare(q).Pair(p) is faster even once.
-func Pair(p G1, q G2) GT { return plainPair(p, q) }
+func Pair(p G1, q G2) GT {
+	f := blst.Fp12MillerLoop(&q.p, &p.p)
+	f.FinalExp()
+	return GT{*f}
+}
 
 // Lines is a point of G2 prepared for pairings with many points of G1: the
 // coefficients of the lines of its Miller loop, 20 KB. A pairing over them takes
@@ -50,5 +54,10 @@ func VerifyG1(pk G2, q, sig G1) bool {
 	if pk.IsInfinity() || q.IsInfinity() || sig.IsInfinity() {
 		return false
 	}
-	return plainEqualPairings(q, pk, sig, G2Generator())
+	return equalPairings(q, pk, sig, G2Generator())
+}
+
+// equalPairings reports whether e(p1, q1) = e(p2, q2).
+func equalPairings(p1 G1, q1 G2, p2 G1, q2 G2) bool {
+	return blst.Fp12FinalVerify(blst.Fp12MillerLoop(&q1.p, &p1.p), blst.Fp12MillerLoop(&q2.p, &p2.p))
 }

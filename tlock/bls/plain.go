@@ -7,17 +7,6 @@ import blst "github.com/supranational/blst/bindings/go"
 // the C code is tested against. It is slow, and constant time only where it
 // multiplies a point.
 
-func plainPair(p G1, q G2) GT {
-	f := blst.Fp12MillerLoop(&q.p, &p.p)
-	f.FinalExp()
-	return GT{*f}
-}
-
-// plainEqualPairings reports whether e(p1, q1) = e(p2, q2).
-func plainEqualPairings(p1 G1, q1 G2, p2 G1, q2 G2) bool {
-	return blst.Fp12FinalVerify(blst.Fp12MillerLoop(&q1.p, &p1.p), blst.Fp12MillerLoop(&q2.p, &p2.p))
-}
-
 func plainExp(g GT, s Scalar) GT {
 	acc := blst.Fp12One()
 	le := s.littleEndian()

@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	blst "github.com/supranational/blst/bindings/go"
+	"pgregory.net/rapid"
 )
 
 // These tests compare the C code with the textbook over blst's Go package.
@@ -44,7 +45,7 @@ func points(n int) (p []G1, q []G2) {
 
 func TestTablesAgreeWithPlainMultiplication(t *testing.T) {
 	p, q := points(1)
-	g := plainPair(p[0], q[0])
+	g := Pair(p[0], q[0])
 	g1, gt := NewG1Table(p[0]), NewGTTable(g)
 	for i, s := range edgeScalars() {
 		if want := p[0].Mul(s); !g1.MulSecret(s).Equal(want) || !g1.MulPublic(s).Equal(want) {
@@ -71,7 +72,7 @@ func TestLinesAgreeWithPlainPairing(t *testing.T) {
 	for i, q := range qs {
 		lines := Prepare(q)
 		for j, p := range ps {
-			if got, want := lines.Pair(p), plainPair(p, q); !got.Equal(want) {
+			if got, want := lines.Pair(p), Pair(p, q); !got.Equal(want) {
 				t.Errorf("e(p%d, q%d) over stored lines is wrong", j, i)
 			}
 		}
@@ -83,7 +84,7 @@ func TestFinalExpAgreesWithBlst(t *testing.T) {
 	cases := map[string]blst.Fp12{"one": blst.Fp12One(), "zero": {}}
 	for i := range ps {
 		cases[fmt.Sprintf("Miller loop %d", i)] = *blst.Fp12MillerLoop(&qs[i].p, &ps[i].p)
-		cases[fmt.Sprintf("pairing %d", i)] = plainPair(ps[i], qs[i]).f
+		cases[fmt.Sprintf("pairing %d", i)] = Pair(ps[i], qs[i]).f
 	}
 	// Few or nearly all of the twelve coefficients: subfields, and what else could
 	// make something vanish on the way.
@@ -116,7 +117,7 @@ func TestVerifyAgreesWithPlainVerification(t *testing.T) {
 		sk := HashToScalar([]byte(fmt.Sprint(i)), []byte("points"))
 		for j, q := range qs {
 			for k, sig := range []G2{q.Mul(sk), q.Mul(sk).Neg(), q, q.Add(G2Generator())} {
-				want := plainEqualPairings(pk, q, G1Generator(), sig)
+				want := equalPairings(pk, q, G1Generator(), sig)
 				if want != (k == 0) {
 					t.Errorf("plain verification of signature %d is %v", k, want)
 				}
@@ -205,7 +206,28 @@ func TestMSMAgreesWithPlainSum(t *testing.T) {
 	compareMSM(t, "a sum that is the identity", []G1{p[0], p[0].Neg()}, []G2{q[0], q[0].Neg()}, same[:2])
 }
 
-func compareMSM(t *testing.T, name string, p []G1, q []G2, s []Scalar) {
+func TestMSMOfFewPointsThatOftenMeet(t *testing.T) {
+	p, q := points(1)
+	poolP := []G1{{}, p[0], p[0].Neg(), p[0].MulUint64(2), p[0].MulUint64(zAbs), p[0].MulUint64(zAbs).MulUint64(zAbs)}
+	poolQ := []G2{{}, q[0], q[0].Neg(), q[0].MulUint64(2), q[0].MulUint64(zAbs), q[0].MulUint64(zAbs).MulUint64(zAbs)}
+	edges := edgeScalars()
+	rapid.Check(t, func(t *rapid.T) {
+		var ps []G1
+		var qs []G2
+		var s []Scalar
+		for range rapid.IntRange(0, 12).Draw(t, "terms") {
+			i := rapid.IntRange(0, len(poolP)-1).Draw(t, "point")
+			ps, qs = append(ps, poolP[i]), append(qs, poolQ[i])
+			s = append(s, edges[rapid.IntRange(0, len(edges)-1).Draw(t, "scalar")])
+		}
+		compareMSM(t, "drawn terms", ps, qs, s)
+	})
+}
+
+func compareMSM(t interface {
+	Helper()
+	Errorf(string, ...any)
+}, name string, p []G1, q []G2, s []Scalar) {
 	t.Helper()
 	if got, want := MSMG1(p, s), plainMSMG1(p, s); !got.Equal(want) {
 		t.Errorf("%s: MSMG1 is wrong", name)

@@ -14,6 +14,9 @@ import (
 // Scalar is an integer modulo the group order r, always reduced. The zero
 // value is zero. Scalars are compared with Equal; == does not compile, because
 // it would not be constant time.
+//
+// A Scalar redacts itself when it is printed or logged. Package fmt cannot ask it
+// inside an unexported field of another type: such a type must redact itself.
 type Scalar struct {
 	_ [0]func()
 	v blst.Scalar // 32 bytes, little-endian

@@ -3,7 +3,7 @@ package bls
 import "sync"
 
 // G1Table multiplies one point of the subgroup by many scalars, three times as
-// fast as G1.Mul or better. Making one takes as long as ten multiplications; it
+// fast as G1.Mul or better. Making one takes as long as fifteen multiplications; it
 // holds 130 KB.
 type G1Table struct{ rows g1Rows }
 
