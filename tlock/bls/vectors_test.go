@@ -11,33 +11,57 @@ import (
 	"github.com/daybreak-beacon/daybreak/tlock/bls"
 )
 
-// timelockCases are the cases of the published timelock vectors that concern
-// this package alone: pairing bytes and hash to scalar.
+// timelockCases are the cases of the project's timelock vectors that concern
+// this package: pairing bytes and hash to scalar.
 type timelockCases struct {
-	GT []struct {
-		Name    string
-		Valid   bool
-		PScalar string `json:"p_scalar"`
-		QScalar string `json:"q_scalar"`
-		P, Q, G string
-	}
-	H3 []struct{ Name, Sigma, Message, Uniform, R string }
+	GT []gtCase
+	H3 []h3Case
 }
+
+type gtCase struct {
+	Name    string
+	Valid   bool
+	PScalar string `json:"p_scalar"`
+	QScalar string `json:"q_scalar"`
+	P, Q, G string
+}
+
+type h3Case struct{ Name, Sigma, Message, Uniform, R string }
 
 func readTimelockCases(t *testing.T) timelockCases {
 	t.Helper()
-	raw, err := os.ReadFile("testdata/timelock.json")
+	raw, err := os.ReadFile("../../vectors/timelock.json")
 	if err != nil {
 		t.Fatal(err)
 	}
+	var file struct{ Cases []json.RawMessage }
+	decode(t, raw, &file)
 	var cases timelockCases
-	if err := json.Unmarshal(raw, &cases); err != nil {
-		t.Fatal(err)
+	for _, raw := range file.Cases {
+		var kind struct{ Type string }
+		decode(t, raw, &kind)
+		switch kind.Type {
+		case "gt":
+			var c gtCase
+			decode(t, raw, &c)
+			cases.GT = append(cases.GT, c)
+		case "h3":
+			var c h3Case
+			decode(t, raw, &c)
+			cases.H3 = append(cases.H3, c)
+		}
 	}
-	if len(cases.GT) == 0 || len(cases.H3) == 0 {
-		t.Fatal("no cases")
+	if len(cases.GT) < 10 || len(cases.H3) < 3 {
+		t.Fatalf("only %d cases of type gt and %d of type h3", len(cases.GT), len(cases.H3))
 	}
 	return cases
+}
+
+func decode(t *testing.T, raw []byte, v any) {
+	t.Helper()
+	if err := json.Unmarshal(raw, v); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func unhex(t testing.TB, s string) []byte {
