@@ -41,6 +41,8 @@ var files = map[string]func([]byte) ([]testCase, error){
 	"drand-beacons.json":    drandBeaconsFile,
 	"drand-chain-info.json": drandChainsFile,
 	"drand-tlock.json":      drandTlockFile,
+	"tlockage.json":         tlockageFile,
+	"envelope.json":         envelopeFile,
 }
 
 // Run checks every .json file at the root of dir and writes a line for each to w, with the failed cases indented below it.
