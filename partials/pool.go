@@ -135,7 +135,7 @@ func (p *Pool) makeRoom(id tlock.Identity, index uint32) error {
 	}
 	if len(own) >= p.limits.Pending {
 		victim, lowest := id, rank
-		for other, r := range own { // ranks differ, so the order of the map does not matter
+		for other, r := range own { // any order: ranks differ, so the lowest is one
 			if r < lowest {
 				victim, lowest = other, r
 			}
@@ -293,7 +293,7 @@ func (p *Pool) Forget(slot uint64) {
 		s, ok := id.Slot()
 		return ok && s < slot
 	}
-	for id := range p.pending {
+	for id := range p.pending { // any order: dropping one leaves the others as they are
 		if before(id) {
 			p.Drop(id)
 		}
