@@ -24,6 +24,7 @@ demo: build ## four validators make a key, sign slots, and a sealed entry opens 
 
 test: lint ## vet, tidy rules and every test; what CI runs (about ten minutes)
 	$(GO) test -timeout 20m ./...
+	$(GO) test -timeout 20m -tags bls_plain ./tlock/bls ./tlock
 	$(GO) test -timeout 20m -race -short $(RACE)
 
 race: need ## every test of the concurrent packages under the race detector

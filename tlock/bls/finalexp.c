@@ -1,7 +1,9 @@
 //go:build !bls_plain
 
 // The final exponentiation, the same map as blst_final_exp but faster by the
-// compressed squarings of Karabina (eprint 2010/542). Its inputs are public.
+// compressed squarings of Karabina (eprint 2010/542). Its inputs are public. It
+// serves encryption and opening, where a wrong result cannot be accepted as a
+// right one; signatures are verified with blst's own.
 
 #include "native.h"
 
