@@ -22,6 +22,7 @@ const (
 	unreachableAt = 8               // failed dials in a row that are worth one line
 	checkEvery    = 2 * time.Second // how often a standing connection is looked at
 	gossipGrace   = 4 * time.Second // how long a connection may be without gossip
+	steady        = 5 * time.Second // how long a connection must stand for the next to be tried at once
 	staleAfter    = 5 * time.Second // an older connection of a peer that has just made a new one is dead
 )
 
@@ -120,7 +121,7 @@ func (h *Host) goDown(f func()) {
 // penalize counts a fault that is provably the peer's own, and bans it when there are too many.
 func (h *Host) penalize(p peer.ID, reason string) {
 	m := h.members[p]
-	if m == nil || !m.penalize(time.Now()) {
+	if m == nil || !m.faults.Add(time.Now()) {
 		return
 	}
 	h.log.Warn("peer banned for a minute: too many faults", "peer", string(m.pid), "last", reason)
@@ -129,56 +130,66 @@ func (h *Host) penalize(p peer.ID, reason string) {
 
 // keepConnected dials one member whenever it is not connected.
 func (h *Host) keepConnected(m *member) {
-	self := h.host.ID()
 	// Both sides start at the same time and both see a connection end: let one of them dial first, lest they make two.
-	second := time.Duration(0)
-	if self > m.id {
-		second = 250 * time.Millisecond
+	wait := time.Duration(0)
+	if h.host.ID() > m.id {
+		wait = 250 * time.Millisecond
 	}
-	failed := 0
-	wait := second
-	for h.pause(m, wait) {
-		if h.host.Network().Connectedness(m.id) == network.Connected {
+	failed := 0 // dials that gave no connection which stood for a while
+	for {
+		lost, ok := h.pause(m, wait)
+		if !ok {
+			return
+		}
+		switch {
+		case h.host.Network().Connectedness(m.id) == network.Connected:
+			if m.stood(time.Now()) > steady {
+				failed = 0
+			}
 			h.checkGossip(m)
-			failed, wait = 0, checkEvery
-			continue
-		}
-		if d := m.blockedFor(time.Now()); d > 0 {
-			wait = d
-			continue
-		}
-		err := h.dial(m)
-		if err == nil {
 			wait = checkEvery
-			continue
+		case m.faults.Refused(time.Now()) > 0:
+			wait = m.faults.Refused(time.Now())
+		case lost && failed > 0:
+			// It was up for a moment only, as when the other side refuses us.
+			wait = retryAfter(failed)
+		default:
+			failed++
+			wait = checkEvery
+			if err := h.dial(m); err != nil {
+				wait = retryAfter(failed)
+				h.complain(m, failed, err)
+			}
 		}
-		failed++
-		h.log.Debug("dial", "peer", string(m.pid), "err", oneLine(err))
-		if failed == unreachableAt {
-			h.log.Warn("peer cannot be reached: still trying", "peer", string(m.pid), "err", clip(oneLine(err), 300))
-		}
-		wait = retryAfter(failed)
 	}
 }
 
-// pause waits, or until the member is poked; false means the host closes. A lost connection is redialled at once.
-func (h *Host) pause(m *member, d time.Duration) bool {
+func (h *Host) complain(m *member, failed int, err error) {
+	h.log.Debug("dial", "peer", string(m.pid), "err", oneLine(err))
+	if failed == unreachableAt && !h.isDown() {
+		h.log.Warn("peer cannot be reached: still trying", "peer", string(m.pid), "err", clip(oneLine(err), 300))
+	}
+}
+
+// pause waits for d, or until the connection is lost; not ok means that the host closes.
+func (h *Host) pause(m *member, d time.Duration) (lost, ok bool) {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
 	case <-h.ctx.Done():
-		return false
+		return false, false
 	case <-t.C:
+		return false, true
 	case <-m.wake:
-		if h.host.ID() > m.id {
-			select {
-			case <-h.ctx.Done():
-				return false
-			case <-time.After(firstRetry):
-			}
+	}
+	if h.host.ID() > m.id {
+		select {
+		case <-h.ctx.Done():
+			return false, false
+		case <-time.After(firstRetry):
 		}
 	}
-	return true
+	return true, true
 }
 
 // retryAfter doubles from firstRetry to lastRetry and takes off up to half, so that a network that starts at once does
@@ -207,16 +218,13 @@ func (h *Host) dial(m *member) error {
 // checkGossip reconnects to a peer whose gossip stream has ended while the connection stands: after a few duplicate
 // connections in a row the library does not open that stream again.
 func (h *Host) checkGossip(m *member) {
-	m.mu.Lock()
-	due := m.verified && time.Since(m.since) > gossipGrace
-	m.mu.Unlock()
-	if due && !h.gossip.has(m.id) {
-		h.log.Debug("reconnecting to a peer without gossip", "peer", string(m.pid))
-		m.mu.Lock()
-		m.since = time.Now().Add(30 * time.Second) // a peer that never opens one is not to be cut off all the time
-		m.mu.Unlock()
-		h.disconnect(m.id)
+	now := time.Now()
+	if m.stood(now) < gossipGrace || now.Before(m.regossip) || h.gossip.has(m.id) {
+		return
 	}
+	h.log.Debug("reconnecting to a peer without gossip", "peer", string(m.pid))
+	m.regossip = now.Add(30 * time.Second) // a peer that never opens it is not to be cut off all the time
+	h.disconnect(m.id)
 }
 
 func clip(s string, n int) string {

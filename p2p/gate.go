@@ -28,7 +28,7 @@ func newGate(members map[peer.ID]*member, log *slog.Logger, m *metrics) *gate {
 
 func (g *gate) welcome(p peer.ID) bool {
 	m := g.members[p]
-	return m != nil && m.blockedFor(time.Now()) == 0
+	return m != nil && m.faults.Refused(time.Now()) == 0
 }
 
 func (g *gate) InterceptPeerDial(p peer.ID) bool             { return g.welcome(p) }

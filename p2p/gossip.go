@@ -5,8 +5,10 @@ import (
 	"errors"
 	"log/slog"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	pubsub "github.com/libp2p/go-libp2p-pubsub"
@@ -22,15 +24,41 @@ import (
 
 const (
 	handleQueue   = 1024
-	maxTopics     = 32            // that one peer may be subscribed to
-	frameOverhead = 1024          // what a message's author, number, topic and signature take around its data
-	maxControl    = 128 << 10     // bytes of control entries in one frame
-	maxEntries    = 6000          // control entries in one frame: ids of 5000 messages and some
-	idleRPCs      = 200           // entries a second that a peer may send whatever topics are joined
-	validateQueue = 64            // messages waiting for a validator, for each peer
-	rpcsPerTopic  = 4             // frames that may carry an honest author's message to us, on average, generously
-	minValidate   = 4 * maxTopics // floor of the validation queue
+	validateQueue = 256       // messages waiting for a validator, for each peer
+	maxTopics     = 32        // that one peer may be subscribed to
+	frameOverhead = 1024      // what a message's author, number, topic and signature take around its data
+	maxControl    = 256 << 10 // bytes of control entries in one frame
+	maxEntries    = 6000      // control entries at once: a frame may name 5000 messages
 )
+
+// allowance is what one peer may send us by gossip, its own and forwarded, before anything of it is worked on.
+type allowance struct {
+	streams  *rate.Limiter                 // gossip streams opened: one that sends garbage loses its stream and opens another
+	entries  *rate.Limiter                 // control entries
+	messages *atomic.Pointer[rate.Limiter] // follows the topics joined
+	bytes    *rate.Limiter                 // of messages
+}
+
+func newAllowance() allowance {
+	a := allowance{
+		streams:  rate.NewLimiter(rate.Every(2*time.Second), 16),
+		entries:  rate.NewLimiter(5000, 2*maxEntries),
+		messages: new(atomic.Pointer[rate.Limiter]),
+		bytes:    rate.NewLimiter(4<<20, 16<<20),
+	}
+	a.forTopics(nil, 0)
+	return a
+}
+
+// forTopics allows twice what all authors together may write on the topics, by their own hands and through others.
+func (a allowance) forTopics(topics map[string]*topic, authors int) {
+	perSecond, burst := 0.0, 0
+	for _, t := range topics {
+		perSecond += t.o.PerAuthor.PerSecond
+		burst += t.o.PerAuthor.Burst
+	}
+	a.messages.Store(rate.NewLimiter(rate.Limit(4*perSecond*float64(authors)), 4*burst*authors))
+}
 
 // gossip is the host's pubsub with what guards it.
 type gossip struct {
@@ -59,7 +87,6 @@ func newGossip(h *Host) (*gossip, error) {
 	params.Connectors, params.MaxPendingConnections = 0, 0 // who is connected is not the mesh's to decide
 	params.HeartbeatInitialDelay = 50 * time.Millisecond
 	proto := protocol.ID(h.prefix() + "meshsub/1.2.0")
-	n := len(h.members)
 	var err error
 	g.ps, err = pubsub.NewGossipSub(h.ctx, gossipHost{Host: h.host, h: h},
 		pubsub.WithGossipSubParams(params),
@@ -71,7 +98,7 @@ func newGossip(h *Host) (*gossip, error) {
 		pubsub.WithMaxMessageSize(MaxMessageSize+frameOverhead+maxControl),
 		pubsub.WithMaxControlMessageSize(maxControl),
 		pubsub.WithPeerOutboundQueueSize(256),
-		pubsub.WithValidateQueueSize(max(minValidate, validateQueue*n)),
+		pubsub.WithValidateQueueSize(validateQueue*max(1, len(h.members))),
 		pubsub.WithValidateWorkers(runtime.NumCPU()),
 		pubsub.WithSubscriptionFilter(subFilter{g}),
 		pubsub.WithAppSpecificRpcInspector(g.inspect),
@@ -82,7 +109,7 @@ func newGossip(h *Host) (*gossip, error) {
 	return g, err
 }
 
-// gossipHost counts the gossip streams a peer opens: one that sends garbage has its stream reset and opens another.
+// gossipHost bounds the gossip streams a peer opens.
 type gossipHost struct {
 	host.Host
 	h *Host
@@ -91,7 +118,7 @@ type gossipHost struct {
 func (g gossipHost) SetStreamHandler(id protocol.ID, f network.StreamHandler) {
 	g.Host.SetStreamHandler(id, func(s network.Stream) {
 		m := g.h.members[s.Conn().RemotePeer()]
-		if m == nil || !m.gossips.Allow() {
+		if m == nil || !m.streams.Allow() {
 			s.Reset()
 			g.h.metrics.drop("gossip-streams")
 			g.h.penalize(s.Conn().RemotePeer(), "opens gossip streams again and again")
@@ -127,23 +154,38 @@ func (g *gossip) inspect(from peer.ID, rpc *pubsub.RPC) error {
 	if m == nil {
 		return errRefused
 	}
-	entries := len(rpc.GetPublish()) + len(rpc.GetSubscriptions())
+	entries, bytes := len(rpc.GetSubscriptions()), 0
 	if c := rpc.GetControl(); c != nil {
 		for _, p := range c.GetPrune() {
 			p.Peers = nil // offers of other peers to connect to
 		}
 		entries += controlEntries(c)
 	}
-	now := time.Now()
-	if entries > maxEntries || !m.rpcs.AllowN(now, min(1+entries, m.rpcs.Burst())) {
-		return g.refuse(from, "flood")
-	}
 	for _, msg := range rpc.GetPublish() {
 		if reason := g.inspectMessage(msg); reason != "" {
 			return g.refuse(from, reason)
 		}
+		bytes += len(msg.GetData())
 	}
+	now := time.Now()
+	if !m.entries.AllowN(now, entries) || !m.messages.Load().AllowN(now, len(rpc.GetPublish())) || !m.bytes.AllowN(now, bytes) {
+		return g.refuse(from, "flood")
+	}
+	rpc.Publish = slices.DeleteFunc(rpc.Publish, func(msg *pb.Message) bool { return g.overQuota(from, msg, now) })
 	return nil
+}
+
+// overQuota takes a peer's own messages from its quota here, so that they do not fill the queue of the validators.
+func (g *gossip) overQuota(from peer.ID, msg *pb.Message, now time.Time) bool {
+	if peer.ID(msg.GetFrom()) != from {
+		return false
+	}
+	name, ours := strings.CutPrefix(msg.GetTopic(), g.h.prefix())
+	if ours && g.authors[from].Take(name, now) {
+		return false
+	}
+	g.h.metrics.drop("author-quota")
+	return true
 }
 
 func (g *gossip) refuse(from peer.ID, reason string) error {
@@ -198,7 +240,7 @@ func (g *gossip) judge(t *topic, from peer.ID, msg *pubsub.Message) pubsub.Valid
 		return pubsub.ValidationIgnore
 	}
 	now := time.Now()
-	if author.blockedFor(now) > 0 {
+	if author.faults.Refused(now) > 0 {
 		g.h.metrics.drop("banned-author")
 		return pubsub.ValidationIgnore
 	}
@@ -228,18 +270,10 @@ func (g *gossip) judge(t *topic, from peer.ID, msg *pubsub.Message) pubsub.Valid
 	return pubsub.ValidationIgnore
 }
 
-// budget sets how many entries a second a peer may send us: what all authors may write on all topics, handed on by it.
-// g.mu is held.
-func (g *gossip) budget() {
-	perSecond, burst := float64(idleRPCs), maxEntries
-	n := len(g.h.members)
-	for _, t := range g.topics {
-		perSecond += rpcsPerTopic * t.o.PerAuthor.PerSecond * float64(n)
-		burst += rpcsPerTopic * t.o.PerAuthor.Burst * n
-	}
+// setAllowances follows the topics joined. g.mu is held.
+func (g *gossip) setAllowances() {
 	for _, m := range g.h.members {
-		m.rpcs.SetLimit(rate.Limit(perSecond))
-		m.rpcs.SetBurst(burst)
+		m.forTopics(g.topics, len(g.h.members))
 	}
 }
 

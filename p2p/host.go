@@ -253,8 +253,8 @@ func (h *Host) version() string { return versionPrefix + h.genesis }
 
 const versionPrefix = "daybreak/1/"
 
-// checkName bounds topic and protocol names.
-func checkName(kind, s string) error {
+// CheckName bounds topic and protocol names.
+func CheckName(kind, s string) error {
 	if len(s) == 0 || len(s) > 64 {
 		return fmt.Errorf("%s name of %d characters: want 1 to 64", kind, len(s))
 	}

@@ -7,16 +7,12 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 	ma "github.com/multiformats/go-multiaddr"
-	"golang.org/x/time/rate"
+
+	"github.com/daybreak-beacon/daybreak/p2p/internal/quota"
 )
 
-// A member's penalties: a bucket that empties into a ban.
-const (
-	penaltyBurst = 16
-	penaltyEvery = 10 * time.Second
-	banTime      = time.Minute
-	foreignTime  = 30 * time.Second // how long a peer of another genesis is left alone
-)
+// foreignTime is how long a peer of another genesis is left alone.
+const foreignTime = 30 * time.Second
 
 // member is one other peer of genesis and all that we keep about it.
 type member struct {
@@ -25,15 +21,14 @@ type member struct {
 	addrs []ma.Multiaddr
 	wake  chan struct{} // to keepConnected: look again now
 
-	penalty *rate.Limiter // a token for each penalty
-	rpcs    *rate.Limiter // gossip entries it may send, set by the topics joined
-	gossips *rate.Limiter // gossip streams it may open
+	regossip  time.Time // when its gossip is worth looking at again; owned by keepConnected
+	faults    quota.Penalties
+	allowance // what it may send
 
 	mu       sync.Mutex
 	verified bool      // identified with our genesis on a connection that still stands
 	since    time.Time // of verified
 	foreign  string    // the other genesis it was last seen with, to warn once
-	blocked  time.Time // refuse it until then
 }
 
 func newMembers(self PeerID, peers []Peer) (map[peer.ID]*member, error) {
@@ -51,9 +46,7 @@ func newMembers(self PeerID, peers []Peer) (map[peer.ID]*member, error) {
 		}
 		m := &member{
 			id: id, pid: p.ID, wake: make(chan struct{}, 1),
-			penalty: rate.NewLimiter(rate.Every(penaltyEvery), penaltyBurst),
-			rpcs:    rate.NewLimiter(idleRPCs, idleRPCs),
-			gossips: rate.NewLimiter(rate.Every(2*time.Second), 16),
+			allowance: newAllowance(),
 		}
 		for _, s := range p.Addrs {
 			if err := CheckAddr(s); err != nil {
@@ -97,32 +90,24 @@ func (m *member) setVerified(v bool, now time.Time) bool {
 	return true
 }
 
-// setForeign blocks the member for a while and returns whether its other genesis is news.
-func (m *member) setForeign(version string, now time.Time) bool {
+// stood returns how long the member has been connected; 0 if it is not.
+func (m *member) stood(now time.Time) time.Duration {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.blocked = now.Add(foreignTime)
+	if !m.verified {
+		return 0
+	}
+	return now.Sub(m.since)
+}
+
+// setForeign refuses the member for a while and returns whether its other genesis is news.
+func (m *member) setForeign(version string, now time.Time) bool {
+	m.faults.Refuse(now, foreignTime)
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	if m.foreign == version {
 		return false
 	}
 	m.foreign = version
 	return true
-}
-
-// penalize takes one penalty and returns whether the member is banned now by it.
-func (m *member) penalize(now time.Time) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if now.Before(m.blocked) || m.penalty.AllowN(now, 1) {
-		return false
-	}
-	m.blocked = now.Add(banTime)
-	return true
-}
-
-// blockedFor returns how long the member is to be refused still; 0 means it is welcome.
-func (m *member) blockedFor(now time.Time) time.Duration {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return max(0, m.blocked.Sub(now))
 }

@@ -37,7 +37,7 @@ func (l StreamLimits) WithDefaults(n int) StreamLimits {
 
 // Serve implements Network.
 func (h *Host) Serve(name string, limits StreamLimits, handle func(Stream)) (stop func(), err error) {
-	if err := checkName("protocol", name); err != nil {
+	if err := CheckName("protocol", name); err != nil {
 		return nil, err
 	}
 	sv := &service{

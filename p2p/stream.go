@@ -103,7 +103,7 @@ func (h *Host) Open(ctx context.Context, peer PeerID, proto string) (Stream, err
 	fail := func(err error) (Stream, error) {
 		return nil, fmt.Errorf("open %s to %s: %w", proto, peer.Short(), err)
 	}
-	if err := checkName("protocol", proto); err != nil {
+	if err := CheckName("protocol", proto); err != nil {
 		return nil, err
 	}
 	id, err := decodeID(peer)

@@ -27,28 +27,30 @@ type topic struct {
 // defaultRate is an author's quota on a topic that names none.
 var defaultRate = Rate{PerSecond: 32, Burst: 128}
 
-func (o *TopicOptions) check() error {
+// WithDefaults returns the options with what is zero filled in, or what is wrong with them.
+func (o TopicOptions) WithDefaults() (TopicOptions, error) {
 	if o.MaxSize < 1 || o.MaxSize > MaxMessageSize {
-		return fmt.Errorf("maximum size %d: want 1 to %d", o.MaxSize, MaxMessageSize)
+		return o, fmt.Errorf("maximum size %d: want 1 to %d", o.MaxSize, MaxMessageSize)
 	}
 	if o.PerAuthor == (Rate{}) {
 		o.PerAuthor = defaultRate
 	}
 	if o.PerAuthor.PerSecond <= 0 || o.PerAuthor.Burst < 1 {
-		return errors.New("rate per author: want both parts above zero")
+		return o, errors.New("rate per author: want both parts above zero")
 	}
 	if o.Handle == nil {
-		return errors.New("no Handle")
+		return o, errors.New("no Handle")
 	}
-	return nil
+	return o, nil
 }
 
 // Join implements Network.
 func (h *Host) Join(name string, o TopicOptions) (Topic, error) {
-	if err := checkName("topic", name); err != nil {
+	if err := CheckName("topic", name); err != nil {
 		return nil, err
 	}
-	if err := o.check(); err != nil {
+	o, err := o.WithDefaults()
+	if err != nil {
 		return nil, fmt.Errorf("join %s: %w", name, err)
 	}
 	t, err := h.gossip.join(name, o)
@@ -73,7 +75,7 @@ func (g *gossip) join(name string, o TopicOptions) (*topic, error) {
 		return nil, fmt.Errorf("more than %d topics", maxTopics)
 	}
 	g.topics[t.full] = t
-	g.budget()
+	g.setAllowances()
 	g.mu.Unlock()
 	for _, a := range g.authors {
 		a.Open(name, o.PerAuthor.PerSecond, o.PerAuthor.Burst)
@@ -166,5 +168,5 @@ func (t *topic) remove() {
 	t.g.mu.Lock()
 	defer t.g.mu.Unlock()
 	delete(t.g.topics, t.full)
-	t.g.budget()
+	t.g.setAllowances()
 }

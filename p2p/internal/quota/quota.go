@@ -101,8 +101,18 @@ func (a *Author) Shut(topic string) {
 	delete(a.topics, topic)
 }
 
-// Admit judges one message whose signature was verified. direct means that the author itself handed it to us: nobody
-// but the author can spend that bucket. A topic that is not open admits nothing.
+// Take spends one of the messages that the author itself may hand us on a topic. The connection it came over proves
+// the author, so no signature need be checked first, and nobody else can spend that bucket. A topic that is not open
+// has none.
+func (a *Author) Take(topic string, now time.Time) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	b := a.topics[topic]
+	return b != nil && b.direct.AllowN(now, 1)
+}
+
+// Admit judges a message whose signature was verified. direct means that the author itself handed it to us, and Take
+// has allowed it; other messages spend the bucket of what others forward.
 func (a *Author) Admit(topic string, seqno uint64, direct bool, now time.Time) Outcome {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -121,11 +131,7 @@ func (a *Author) Admit(topic string, seqno uint64, direct bool, now time.Time) O
 		// authority on that, and others cannot make it appear so.
 		a.window.Rewind(seqno)
 	}
-	l := b.forwarded
-	if direct {
-		l = b.direct
-	}
-	if !l.AllowN(now, 1) {
+	if !direct && !b.forwarded.AllowN(now, 1) {
 		return Exceeded
 	}
 	return Admitted
