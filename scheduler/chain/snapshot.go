@@ -45,7 +45,8 @@ func (c *Chain) Snapshot() ([]byte, error) {
 }
 
 // Restore replaces the state by a snapshot's; it implements StateMachine. The snapshot must be of this chain, its last block
-// signed by a validator, and its state that block's. If it is not, nothing changes.
+// signed by a validator, and its state that block's; if it is not, nothing changes. Its ceremony entries are taken on trust, as
+// the log's are.
 func (c *Chain) Restore(b []byte) error {
 	var s snapshot
 	if err := rlp.DecodeBytes(b, &s); err != nil {
@@ -104,6 +105,9 @@ func (c *Chain) checkSnapshot(s *snapshot) (*memory.Host, Head, error) {
 	}
 	if err := last.Header.VerifyProposer(c.genesis, c.genesisHash, last.Signature); err != nil {
 		return nil, none, err
+	}
+	if last.Header.TxRoot != last.txRoot() || last.Header.BeaconRoot != updateRoot(&last.Update) {
+		return nil, none, fmt.Errorf("its last block does not fit its header")
 	}
 	if root != last.Header.StateRoot {
 		return nil, none, fmt.Errorf("state root is %s, its last block says %s", root, last.Header.StateRoot)
