@@ -36,7 +36,7 @@ var files = map[string]func([]byte) ([]testCase, error){
 	"timelock.json":         timelockFile,
 	"condition.json":        conditionFile,
 	"sealed.json":           sealedFile,
-	"systemtx.json":         notBuiltYet,
+	"systemtx.json":         systemTxFile,
 	"timer.json":            notBuiltYet,
 	"drand-beacons.json":    drandBeaconsFile,
 	"drand-chain-info.json": drandChainsFile,
