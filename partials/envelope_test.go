@@ -3,13 +3,17 @@ package partials_test
 import (
 	"bytes"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
+	"math/big"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/daybreak-beacon/daybreak/partials"
 	"github.com/daybreak-beacon/daybreak/tlock"
 	"github.com/daybreak-beacon/daybreak/tlock/bls"
+	"github.com/daybreak-beacon/daybreak/vectors"
 )
 
 func TestEnvelopeLayout(t *testing.T) {
@@ -59,6 +63,70 @@ func TestEnvelopeLayout(t *testing.T) {
 			if _, err := partials.DecodeEnvelope(spoil(bytes.Clone(wire))); !errors.Is(err, partials.ErrInvalid) {
 				t.Errorf("%s with %s: got %v, want ErrInvalid", name, what, err)
 			}
+		}
+	}
+}
+
+// TestEnvelopeVectors: the bytes that another implementation makes.
+func TestEnvelopeVectors(t *testing.T) {
+	b, err := vectors.FS.ReadFile("envelope.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct {
+		Cases []struct {
+			Name        string
+			Valid       bool
+			ChainID     string   `json:"chain_id"`
+			GenesisHash hexBytes `json:"genesis_hash"`
+			Identity    hexBytes
+			Epoch       string
+			Index       uint32
+			Share       hexBytes
+			Encoded     hexBytes
+		}
+	}
+	if err := json.Unmarshal(b, &file); err != nil {
+		t.Fatal(err)
+	}
+	if len(file.Cases) != 18 {
+		t.Errorf("%d cases, want 18", len(file.Cases))
+	}
+	for _, c := range file.Cases {
+		e, err := partials.DecodeEnvelope(c.Encoded)
+		if !c.Valid {
+			if !errors.Is(err, partials.ErrInvalid) {
+				t.Errorf("%s: got %v, want ErrInvalid", c.Name, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", c.Name, err)
+			continue
+		}
+		chain, _ := new(big.Int).SetString(c.ChainID, 10)
+		ns, err := tlock.NewNamespace(chain, [32]byte(c.GenesisHash))
+		if err != nil {
+			t.Fatal(err)
+		}
+		id, err := tlock.IdentityFromBytes(c.Identity)
+		if err != nil {
+			t.Fatal(err)
+		}
+		secret, err := bls.ScalarFromBytes(c.Share)
+		if err != nil {
+			t.Fatal(err)
+		}
+		share, err := partials.NewShare(c.Index, secret)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := partials.Envelope{GenesisHash: ns.GenesisHash(), Identity: id, Partial: share.Sign(partials.Prepare(ns, id))}
+		if want.Epoch, err = strconv.ParseUint(c.Epoch, 10, 64); err != nil {
+			t.Fatal(err)
+		}
+		if e != want || !bytes.Equal(want.Encode(), c.Encoded) {
+			t.Errorf("%s: decodes to %+v, want %+v", c.Name, e, want)
 		}
 	}
 }

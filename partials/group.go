@@ -20,7 +20,7 @@ type Group struct {
 
 // NewGroup returns the group of n members whose secret polynomial has these commitments, constant term first; their number
 // is the threshold, 1..n (a ceremony uses Threshold(n)). It computes all public shares, n*threshold small multiplications:
-// 60 ms for 100 members. ErrInvalid if a commitment is the identity point, which would make the threshold smaller than it
+// 50 pairings' time for 100 members. ErrInvalid if a commitment is the identity point, which would make the threshold smaller than it
 // looks, or if a public share is.
 func NewGroup(ns tlock.Namespace, epoch uint64, n int, commitments []bls.G1) (*Group, error) {
 	if ns.IsZero() {

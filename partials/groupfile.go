@@ -87,7 +87,7 @@ func readChain(r *sheetReader, ns tlock.Namespace) error {
 	}
 	want := ns.GenesisHash()
 	if chain != ns.ChainID().String() || !bytes.Equal(genesis, want[:]) {
-		return classed(ErrForeign, "%s is of chain %.80s with genesis 0x%s, not of chain %v with genesis 0x%s",
+		return classed(ErrForeign, "%s is of chain %.80q with genesis 0x%s, not of chain %v with genesis 0x%s",
 			r.kind, chain, hex.EncodeToString(genesis), ns.ChainID(), hex.EncodeToString(want[:]))
 	}
 	return nil

@@ -41,15 +41,15 @@
 // # Limits
 //
 // At most MaxMembers members. The package has no clock, goroutine, lock, log or file: a Pool is a serial machine for
-// one caller at a time, and where work can use more than one core the caller passes a Runner. Threshold and recovery cases of
-// beacon.json in package vectors hold for it; envelope.json there has the bytes of envelopes and files.
+// one caller at a time, and where work can use more than one core the caller passes a Runner. The threshold, partial and
+// recovery cases of beacon.json in package vectors hold for it, and envelope.json.
 package partials
 
 import (
 	"github.com/daybreak-beacon/daybreak/tlock"
 )
 
-// MaxMembers bounds n: a size check for decoders. A group of that size takes seconds to set up and 0.1 s for each key.
+// MaxMembers bounds n: a size check for decoders. A group of that size takes seconds to set up.
 const MaxMembers = 1024
 
 // Threshold returns floor(2n/3)+1, how many of n members make a key (S-BEA-07): n-t members may be down or lie, and t-1 may be

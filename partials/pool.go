@@ -15,7 +15,7 @@ type Limits struct {
 	Done int
 }
 
-// DefaultLimits let a member's partials of four minutes wait while too few members are up. A pool then takes at most 0.2 MB
+// DefaultLimits let a member's partials of four minutes wait while too few members are up. A pool then takes at most 0.3 MB
 // for each member that means harm, and 20 KB for each identity at which a bad partial was met.
 var DefaultLimits = Limits{Pending: 256, Done: 256}
 
