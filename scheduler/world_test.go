@@ -2,6 +2,7 @@ package scheduler_test
 
 import (
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -338,4 +339,12 @@ func (w *world) expectStatus(id uint64, want scheduler.Status) {
 func (w *world) expectCursor(slot uint64) {
 	w.Helper()
 	expect(w, "cursorSlot", w.view().CursorSlot(), slot)
+}
+
+func mustJSON(v any) []byte {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return b
 }
