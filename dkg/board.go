@@ -165,8 +165,8 @@ func (b *board) takeJustification(index uint32, body []byte) error {
 }
 
 // settle adds up the deals of the dealers that qualified. The error is for a sum that makes no group; it takes dealers who
-// chose their commitments for that.
-func (b *board) settle(bundles *[PhaseConfirm + 1][]*record) error {
+// chose their commitments for that. context is that of phase confirm.
+func (b *board) settle(context [32]byte) error {
 	b.qual = b.where(b.qualifies)
 	sum := make([]bls.G1, b.cfg.Threshold)
 	for k := range sum {
@@ -181,28 +181,38 @@ func (b *board) settle(bundles *[PhaseConfirm + 1][]*record) error {
 		return err
 	}
 	b.group = group
-	b.transcript = b.hashTranscript(bundles)
+	b.transcript = b.hashTranscript(context)
 	b.toConfirm = partials.PrepareConfirmation(b.cfg.Namespace, b.transcript)
 	return nil
 }
 
-// hashTranscript returns SHA-256 of a label, the ceremony id, every bundle that counts in the order of phases and indices
-// (phase 1, index 4, length 4, body), the number and indices of the qualified dealers (4 each), and the commitments of the
-// group. It does not depend on the order within a phase.
-func (b *board) hashTranscript(bundles *[PhaseConfirm + 1][]*record) [32]byte {
+// firstContext returns the context of phase announce, SHA-256 of a label and the ceremony's id.
+func firstContext(id ID) [32]byte {
+	return sha256.Sum256(append([]byte("daybreak-dkg-context-v1"), id[:]...))
+}
+
+// nextContext returns the context of the phase after p: SHA-256 of the context of p and the bundles of p that count, in the
+// order of their indices (phase 1, index 4, length 4, body). It does not depend on their order in the log.
+func nextContext(context [32]byte, p Phase, bundles []*record) [32]byte {
+	h := sha256.New()
+	h.Write(context[:])
+	for i, r := range bundles {
+		if r == nil {
+			continue
+		}
+		head := binary.BigEndian.AppendUint32([]byte{byte(p)}, uint32(i+1))
+		h.Write(binary.BigEndian.AppendUint32(head, uint32(len(r.body))))
+		h.Write(r.body)
+	}
+	return [32]byte(h.Sum(nil))
+}
+
+// hashTranscript returns SHA-256 of a label, the context of phase confirm, the number and indices of the qualified dealers (4
+// bytes each), and the commitments of the group.
+func (b *board) hashTranscript(context [32]byte) [32]byte {
 	h := sha256.New()
 	h.Write([]byte("daybreak-dkg-transcript-v1"))
-	h.Write(b.id[:])
-	for p := PhaseAnnounce; p < PhaseConfirm; p++ {
-		for i, r := range bundles[p] {
-			if r == nil {
-				continue
-			}
-			head := binary.BigEndian.AppendUint32([]byte{byte(p)}, uint32(i+1))
-			h.Write(binary.BigEndian.AppendUint32(head, uint32(len(r.body))))
-			h.Write(r.body)
-		}
-	}
+	h.Write(context[:])
 	tail := binary.BigEndian.AppendUint32(nil, uint32(len(b.qual)))
 	for _, i := range b.qual {
 		tail = binary.BigEndian.AppendUint32(tail, i)

@@ -7,8 +7,8 @@
 //
 // # Protocol
 //
-// Each entry is an envelope signed by its author's network key, over the ceremony's id among others; the first bundle of a
-// member in a phase is the one that counts.
+// Each entry is an envelope signed by its author's network key. It names the ceremony and, by a hash, all that counted before
+// its phase. The first bundle of a member in a phase is the one that counts.
 //
 //  1. Announce. Each member publishes an encryption key made for this ceremony and a proof that it knows its secret. Who
 //     does is a participant.
@@ -56,9 +56,11 @@
 //     the identity or outside of the subgroup.
 //   - threshold confirmations mean that so many members hold shares that work, and see one transcript.
 //
-// Members that are honest and in time cannot be made to end with different groups: there is one log. If the log itself splits,
-// their transcripts differ and threshold confirmations cannot come together twice while fewer than 2*threshold-n members sign
-// both. The log's leader can delay a ceremony, or leave entries out until timeouts make it fail; that is all it can do.
+// Members that are honest and in time cannot be made to end with different groups: there is one log. Raft, which orders it,
+// trusts its leader; if a leader shows different logs, entries made upon one count for nothing in the other (ErrFork), so that
+// no member can be led to complain about a deal that was good for another list of participants, and threshold confirmations do
+// not come together twice unless 2*threshold-n members confirm both. Apart from that a leader can delay a ceremony, or
+// leave entries out until timeouts make it fail.
 //
 // # Limits
 //

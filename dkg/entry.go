@@ -51,7 +51,7 @@ func (p Phase) over() bool { return p >= PhaseDone }
 const kindTimeout = Phase(6)
 
 const (
-	headerSize     = 1 + 32 + 4 // kind, ceremony, index
+	headerSize     = 1 + 32 + 32 + 4 // kind, ceremony, context, index
 	announceSize   = bls.G1Size + proofSize
 	cipherSize     = bls.G1Size + bls.ScalarSize + 16 // ephemeral point, share, AES-GCM tag
 	confirmSize    = 32 + bls.G1Size + bls.G2Size
@@ -61,13 +61,15 @@ const (
 
 // entry is a decoded envelope:
 //
-//	kind 1 | ceremony 32 | index 4, big-endian | body | signature 64
+//	kind 1 | ceremony 32 | context 32 | index 4, big-endian | body | signature 64
 //
-// kind is 1 to 5 for the bundle of that phase and 6 for a timeout. The signature is the author's, ed25519 by its network key
+// kind is 1 to 5 for the bundle of that phase and 6 for a timeout. context is a hash of all that counted before the phase, so
+// that an entry says upon which log its author made it; an entry made upon another log counts for nothing. The signature is the author's, ed25519 by its network key
 // over "daybreak-dkg-entry-v1" and all bytes before the signature.
 type entry struct {
 	kind     Phase
 	ceremony ID
+	context  [32]byte
 	index    uint32
 	body     []byte
 	raw      []byte
@@ -110,7 +112,8 @@ func decodeEntry(n int, b []byte) (entry, error) {
 	e := entry{
 		kind:     Phase(b[0]),
 		ceremony: ID(b[1:33]),
-		index:    binary.BigEndian.Uint32(b[33:headerSize]),
+		context:  [32]byte(b[33:65]),
+		index:    binary.BigEndian.Uint32(b[65:headerSize]),
 		body:     b[headerSize : len(b)-ed25519.SignatureSize],
 		raw:      b,
 	}
@@ -135,8 +138,8 @@ func (e *entry) verify(members []Member) error {
 func signedBytes(b []byte) []byte { return slices.Concat([]byte(signatureLabel), b) }
 
 // signEntry builds the envelope of a body.
-func signEntry(signer crypto.Signer, kind Phase, ceremony ID, index uint32, body []byte) ([]byte, error) {
-	b := append([]byte{byte(kind)}, ceremony[:]...)
+func signEntry(signer crypto.Signer, kind Phase, ceremony ID, context [32]byte, index uint32, body []byte) ([]byte, error) {
+	b := slices.Concat([]byte{byte(kind)}, ceremony[:], context[:])
 	b = binary.BigEndian.AppendUint32(b, index)
 	b = append(b, body...)
 	sig, err := signer.Sign(rand.Reader, signedBytes(b), crypto.Hash(0))

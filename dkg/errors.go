@@ -15,6 +15,10 @@ var (
 	ErrNotYet = errors.New("not yet")
 )
 
+// ErrFork is the ErrStale of an entry whose author made it upon another log than this one. If the author is honest, someone
+// shows different logs to different members.
+var ErrFork = classed(ErrStale, "entry made upon another log")
+
 // ErrForeign is the ErrStale of an entry of another ceremony: another attempt, epoch, chain, or other members.
 var ErrForeign = classed(ErrStale, "entry of another ceremony")
 

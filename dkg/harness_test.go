@@ -23,6 +23,7 @@ type cluster struct {
 	applied  []int    // entries of the log that each machine has applied
 	pool     [][]byte // published and not yet in the log
 	silent   map[uint32]bool
+	void     uint32 // a member whose announcement is worth nothing, for view
 }
 
 func namespace(t testing.TB) tlock.Namespace {
@@ -109,11 +110,16 @@ func (c *cluster) catchUp(check func(i int, err error)) {
 func (c *cluster) settle() {
 	c.t.Helper()
 	for len(c.pool) > 0 {
-		pool := c.pool
-		c.pool = nil
-		c.order(pool...)
-		c.catchUp(nil)
+		c.flush()
 	}
+}
+
+// flush orders what is published so far and applies it.
+func (c *cluster) flush() {
+	pool := c.pool
+	c.pool = nil
+	c.order(pool...)
+	c.catchUp(nil)
 }
 
 // begin publishes the first entries.

@@ -12,14 +12,15 @@ import (
 // Machine is one member's, or an observer's, view of one ceremony. It is a function of the configuration and of the entries
 // applied. One caller at a time.
 type Machine struct {
-	cfg     Config
-	id      ID
-	phase   Phase
-	board   *board
-	bundles [PhaseConfirm + 1][]*record // by phase and index-1: the first of each, which counts
-	late    []bool                      // who signed the timeout of the present phase
-	entries [][]byte                    // all that changed the state, in order
-	faults  []Fault
+	cfg      Config
+	id       ID
+	phase    Phase
+	board    *board
+	bundles  [PhaseConfirm + 1][]*record // by phase and index-1: the first of each, which counts
+	contexts [PhaseConfirm + 1][32]byte
+	late     []bool   // who signed the timeout of the present phase
+	entries  [][]byte // all that changed the state, in order
+	faults   []Fault
 
 	// The own part. Nothing of it influences the board.
 	signer      crypto.Signer
@@ -48,6 +49,7 @@ func New(cfg Config) (*Machine, error) {
 	}
 	m := &Machine{cfg: cfg, id: cfg.id(), phase: PhaseAnnounce, late: make([]bool, len(cfg.Members)), signer: cfg.Signer}
 	m.board = newBoard(&m.cfg, m.id)
+	m.contexts[PhaseAnnounce] = firstContext(m.id)
 	for p := range m.bundles {
 		m.bundles[p] = make([]*record, len(cfg.Members))
 	}
@@ -90,7 +92,7 @@ func (m *Machine) Pending() [][]byte {
 }
 
 func (m *Machine) sign(out [][]byte, kind Phase, body []byte) [][]byte {
-	e, err := signEntry(m.signer, kind, m.id, m.cfg.Self, body)
+	e, err := signEntry(m.signer, kind, m.id, m.contexts[m.phase], m.cfg.Self, body)
 	m.signing = err
 	if err != nil {
 		return out
@@ -151,6 +153,8 @@ func (m *Machine) applyTimeout(e entry) error {
 		return stale("timeout of phase %s, which is over", p)
 	case p > m.phase:
 		return notYet("timeout of phase %s in phase %s", p, m.phase)
+	case e.context != m.contexts[p]:
+		return m.forked(e)
 	case m.late[e.index-1]:
 		return stale("second timeout of member %d", e.index)
 	}
@@ -161,6 +165,9 @@ func (m *Machine) applyTimeout(e entry) error {
 func (m *Machine) applyBundle(e entry) error {
 	if e.kind > m.phase {
 		return notYet("%s bundle of member %d in phase %s", e.kind, e.index, m.phase)
+	}
+	if e.context != m.contexts[e.kind] {
+		return m.forked(e)
 	}
 	if first := m.bundles[e.kind][e.index-1]; first != nil {
 		return m.applySecond(first, e)
@@ -179,6 +186,15 @@ func (m *Machine) applyBundle(e entry) error {
 		m.quit(fmt.Errorf("the log has another %s bundle of this member than its seed gives; is the seed of another run, or the network key in use elsewhere?", e.kind))
 	}
 	return nil
+}
+
+// forked refuses an entry that was made upon another log. If this member itself made it, it was shown two logs, and whatever
+// it adds to this one may be used against it in the other.
+func (m *Machine) forked(e entry) error {
+	if e.index == m.cfg.Self {
+		m.quit(fmt.Errorf("the log has a %s entry that this member made upon another log", e.kind))
+	}
+	return ErrFork
 }
 
 // applySecond takes a bundle whose author gave one before. The first counts whatever follows; two different ones are kept

@@ -12,7 +12,7 @@ func (m *Machine) endAnnounce() {
 	if m.tooFew(in, "encryption keys") {
 		return
 	}
-	m.phase = PhaseDeal
+	m.enter(PhaseDeal)
 	if m.problem != nil || !slices.Contains(in, m.cfg.Self) {
 		return
 	}
@@ -35,7 +35,7 @@ func (m *Machine) endDeal() {
 	if m.tooFew(m.board.dealers(), "deals") {
 		return
 	}
-	m.phase = PhaseResponse
+	m.enter(PhaseResponse)
 	m.act(func() ([]byte, error) {
 		complaints, err := m.participant.judge(m.board)
 		if err != nil {
@@ -46,7 +46,7 @@ func (m *Machine) endDeal() {
 }
 
 func (m *Machine) endResponse() {
-	m.phase = PhaseJustification
+	m.enter(PhaseJustification)
 	m.act(func() ([]byte, error) {
 		shares, err := m.participant.answer(m.board)
 		if err != nil || shares == nil {
@@ -63,11 +63,11 @@ func (m *Machine) settle() {
 	if m.tooFew(qual, "qualified dealers") {
 		return
 	}
-	if err := m.board.settle(&m.bundles); err != nil {
+	m.enter(PhaseConfirm)
+	if err := m.board.settle(m.contexts[PhaseConfirm]); err != nil {
 		m.fail(nil, fmt.Sprintf("the deals add up to no group: %v", err))
 		return
 	}
-	m.phase = PhaseConfirm
 	m.act(func() ([]byte, error) {
 		share, c, err := m.participant.finish(m.board)
 		if err != nil {
@@ -87,6 +87,12 @@ func (m *Machine) endConfirm() {
 	m.phase = PhaseDone
 	m.result = &Result{Group: m.board.group, Share: m.share, Transcript: m.board.transcript, Qual: slices.Clone(m.board.qual)}
 	m.forget()
+}
+
+// enter begins the phase after the present one.
+func (m *Machine) enter(p Phase) {
+	m.contexts[p] = nextContext(m.contexts[m.phase], m.phase, m.bundles[m.phase])
+	m.phase = p
 }
 
 // act lets the participant, if there is one, make the own body of the phase that has just begun. What goes wrong there is this
