@@ -1,7 +1,6 @@
 package dkg_test
 
 import (
-	"bytes"
 	"crypto/ed25519"
 	"crypto/sha256"
 	"fmt"
@@ -140,6 +139,12 @@ func (c *cluster) timeout() {
 func (c *cluster) run() {
 	c.t.Helper()
 	c.begin()
+	c.finish()
+}
+
+// finish goes on to the end.
+func (c *cluster) finish() {
+	c.t.Helper()
 	c.settle()
 	for range 5 {
 		if c.over() {
@@ -158,9 +163,18 @@ func (c *cluster) over() bool {
 	return phase == dkg.PhaseDone || phase == dkg.PhaseFailed
 }
 
-// group checks that all machines ended with one group, and that the shares of the members named make keys for it, whichever
-// threshold of them takes part. It returns the group.
+// group checks that all machines ended with one group, that the members named, and no others, have a share of it, and that
+// whichever threshold of these make its keys. It returns the group.
 func (c *cluster) group(withShare ...uint32) *partials.Group {
+	c.t.Helper()
+	g, have := c.outcome()
+	if fmt.Sprint(have) != fmt.Sprint(withShare) {
+		c.t.Errorf("members %v have shares, want %v", have, withShare)
+	}
+	return g
+}
+
+func (c *cluster) outcome() (*partials.Group, []uint32) {
 	c.t.Helper()
 	want := c.machines[c.n()].Result()
 	if want == nil {
@@ -172,39 +186,35 @@ func (c *cluster) group(withShare ...uint32) *partials.Group {
 	id := tlock.SlotIdentity(7)
 	q := partials.Prepare(want.Group.Namespace(), id)
 	var sigs []partials.Partial
+	var have []uint32
 	for i, m := range c.machines[:c.n()] {
 		r := m.Result()
 		if r == nil {
 			c.t.Fatalf("member %d has no result: failure %+v, status %+v", i+1, m.Failure(), m.Status())
 		}
-		if !r.Group.Equal(want.Group) || r.Transcript != want.Transcript {
-			c.t.Errorf("member %d has another group or transcript", i+1)
+		if !r.Group.Equal(want.Group) || r.Transcript != want.Transcript || fmt.Sprint(r.Qual) != fmt.Sprint(want.Qual) {
+			c.t.Errorf("member %d has another group, transcript or list of dealers", i+1)
 		}
-		if !r.Share.IsZero() {
-			sigs = append(sigs, r.Share.Sign(q))
+		if r.Share.IsZero() {
+			continue
 		}
+		have = append(have, r.Share.Index())
+		sigs = append(sigs, r.Share.Sign(q))
 	}
-	var have []uint32
-	for _, s := range sigs {
-		have = append(have, s.Index)
-		if err := want.Group.VerifyPartial(q, s); err != nil {
-			c.t.Errorf("partial of member %d: %v", s.Index, err)
-		}
-	}
-	if fmt.Sprint(have) != fmt.Sprint(withShare) {
-		c.t.Errorf("members %v have shares, want %v", have, withShare)
+	if bad := want.Group.VerifyBatch(q, sigs, nil); len(bad) != 0 {
+		c.t.Errorf("bad partials of members %v", bad)
 	}
 	t := want.Group.Threshold()
 	for from := 0; from+t <= len(sigs); from++ {
 		key, _, err := want.Group.Recover(q, sigs[from:from+t], nil)
 		if err != nil {
-			c.t.Fatalf("recovering from members %d to %d: %v", sigs[from].Index, sigs[from+t-1].Index, err)
+			c.t.Fatalf("recovering from members %v: %v", have[from:from+t], err)
 		}
 		if err := want.Group.Key().Verify(want.Group.Namespace(), id, key); err != nil {
 			c.t.Error(err)
 		}
 	}
-	return want.Group
+	return want.Group, have
 }
 
 // failed checks that all machines failed alike, and returns the failure.
@@ -228,13 +238,4 @@ func all(n int) (out []uint32) {
 		out = append(out, uint32(i+1))
 	}
 	return out
-}
-
-func contains(list [][]byte, b []byte) bool {
-	for _, x := range list {
-		if bytes.Equal(x, b) {
-			return true
-		}
-	}
-	return false
 }
