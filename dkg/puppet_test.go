@@ -100,7 +100,10 @@ func challenge(tag string, id []byte, index uint32, points []g1, r g1) scalar {
 }
 
 func prove(tag string, id []byte, index uint32, points []g1, secret scalar) []byte {
-	k := number("nonce", tag, id, index, secret)
+	return proveWith(number("nonce", tag, id, index, points, secret), tag, id, index, points, secret)
+}
+
+func proveWith(k scalar, tag string, id []byte, index uint32, points []g1, secret scalar) []byte {
 	c := challenge(tag, id, index, points, base(k))
 	s := mod(new(big.Int).Add(k, new(big.Int).Mul(c, secret)))
 	return append(bytes32(c), bytes32(s)...)
@@ -130,8 +133,7 @@ func box(dh g1) (cipher.AEAD, []byte) {
 	return aead, okm[32:]
 }
 
-func encrypt(to g1, share scalar) []byte {
-	r := number("ephemeral", to.String(), share)
+func encrypt(to g1, share, r scalar) []byte {
 	aead, nonce := box(times(r, to))
 	return append(enc(base(r)), aead.Seal(nil, nonce, bytes32(share), nil)...)
 }
@@ -155,8 +157,7 @@ type view struct {
 }
 
 func (c *cluster) view() *view {
-	id := c.machines[0].ID()
-	v := &view{n: c.n(), t: c.threshold(), id: id[:], void: c.void}
+	v := &view{n: c.n(), t: c.threshold(), id: c.id(), void: c.void}
 	for k := range v.bodies {
 		v.bodies[k] = map[uint32][]byte{}
 	}
@@ -170,6 +171,23 @@ func (c *cluster) view() *view {
 		}
 	}
 	return v
+}
+
+// id is the ceremony's id by the documentation.
+func (c *cluster) id() []byte {
+	minQual := c.cfg.MinQual
+	if minQual == 0 {
+		minQual = c.n()
+	}
+	b := append([]byte("daybreak-dkg-id-v1"), c.cfg.Namespace.Bytes()...)
+	for _, x := range []uint64{c.cfg.Epoch, c.cfg.Attempt, uint64(c.n()), uint64(c.threshold()), uint64(minQual)} {
+		b = binary.BigEndian.AppendUint64(b, x)
+	}
+	for _, m := range c.cfg.Members {
+		b = append(b, m.NetworkKey...)
+	}
+	id := sha256.Sum256(b)
+	return id[:]
 }
 
 func (c *cluster) threshold() int {
@@ -258,16 +276,21 @@ func confirmPoint(namespace, transcript []byte) g2 {
 
 // puppet is a member played by the test.
 type puppet struct {
-	c     *cluster
-	index uint32
-	enc   scalar
-	poly  []scalar
+	c         *cluster
+	index     uint32
+	enc       scalar
+	poly      []scalar
+	nonce     func(tag string, points []g1) scalar // of a proof
+	ephemeral func() scalar                        // of an encryption
 }
 
 // puppet takes over the member of this index; its machine falls silent.
 func (c *cluster) puppet(index uint32) *puppet {
 	c.silent[index] = true
 	p := &puppet{c: c, index: index, enc: number("puppet key", index)}
+	drawn := 0
+	p.ephemeral = func() scalar { drawn++; return number("ephemeral", index, drawn) }
+	p.nonce = func(tag string, points []g1) scalar { return number("nonce", index, tag, points) }
 	for k := range c.threshold() {
 		p.poly = append(p.poly, number("puppet polynomial", index, k))
 	}
@@ -289,9 +312,12 @@ func (p *puppet) sign(unsigned []byte) []byte {
 }
 
 func (p *puppet) announcement() []byte {
-	id := p.c.machines[0].ID()
 	key := base(p.enc)
-	return append(enc(key), prove(keyProofTag, id[:], p.index, []g1{key}, p.enc)...)
+	return append(enc(key), p.prove(keyProofTag, []g1{key}, p.enc)...)
+}
+
+func (p *puppet) prove(tag string, points []g1, secret scalar) []byte {
+	return proveWith(p.nonce(tag, points), tag, p.c.view().id, p.index, points, secret)
 }
 
 // deal is an honest deal.
@@ -302,7 +328,7 @@ func (p *puppet) deal() []byte {
 // dealWith deals shares that change has its way with.
 func (p *puppet) dealWith(change func(holder uint32, share scalar) scalar) []byte {
 	commitments := commit(p.poly)
-	return p.dealFrom(commitments, prove(dealProofTag, p.c.view().id, p.index, commitments, p.poly[0]), func(h uint32) scalar {
+	return p.dealFrom(commitments, p.prove(dealProofTag, commitments, p.poly[0]), func(h uint32) scalar {
 		return change(h, eval(p.poly, h))
 	})
 }
@@ -315,7 +341,7 @@ func (p *puppet) dealFrom(commitments []g1, proof []byte, share func(holder uint
 	body = append(body, proof...)
 	for _, h := range v.participants() {
 		if h != p.index {
-			body = append(body, encrypt(v.key(h), share(h))...)
+			body = append(body, encrypt(v.key(h), share(h), p.ephemeral())...)
 		}
 	}
 	return body
