@@ -37,6 +37,7 @@ var files = map[string]func([]byte) ([]testCase, error){
 	"condition.json":        conditionFile,
 	"sealed.json":           sealedFile,
 	"systemtx.json":         systemTxFile,
+	"ceremony.json":         ceremonyFile,
 	"timer.json":            notBuiltYet,
 	"drand-beacons.json":    drandBeaconsFile,
 	"drand-chain-info.json": drandChainsFile,
