@@ -31,7 +31,7 @@ type Outcome struct {
 func (j *Job) Identity() tlock.Identity { return j.id }
 
 // Run recovers the key: optimistically, and if that fails by finding the bad partials and doing without them. From wire
-// bytes and without cheats it costs 7 pairings at a threshold of 67. Partials of members that were to blame before are
+// bytes and without cheats it costs about 8 pairings at a threshold of 67. Partials of members that were to blame before are
 // taken only if there are not enough others, and checked first. Without enough good partials there is no key in the
 // outcome, but those that were found to be bad are named. run may be nil.
 func (j *Job) Run(run tlock.Runner) Outcome {
