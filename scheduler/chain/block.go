@@ -77,6 +77,11 @@ func (b *Block) checkBounds() error {
 			return fmt.Errorf("block: %w: %d %s; at most %d", ErrInvalid, c.have, c.what, c.most)
 		}
 	}
+	for _, id := range b.Header.TimerIDs {
+		if len(id) > maxTimerID {
+			return fmt.Errorf("block: %w: timer id of %d bytes; at most %d", ErrInvalid, len(id), maxTimerID)
+		}
+	}
 	if n := len(b.Update.GroupKey); n != 0 && n != tlock.GroupKeySize {
 		return fmt.Errorf("block: %w: group key of %d bytes; want %d", ErrInvalid, n, tlock.GroupKeySize)
 	}

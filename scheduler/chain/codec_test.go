@@ -2,11 +2,15 @@ package chain_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"testing"
 
+	"github.com/ethereum/go-ethereum/common/hexutil"
+
 	"github.com/daybreak-beacon/daybreak/scheduler/chain"
+	"github.com/daybreak-beacon/daybreak/vectors"
 )
 
 // sampleBlocks are two valid blocks: an empty one and one with a key, leading and user transactions.
@@ -146,22 +150,59 @@ func TestSnapshotRefusals(t *testing.T) {
 	}
 }
 
-func TestHeaderHashHasTheTimerManifestOfDocument000(t *testing.T) {
-	h := chain.Header{Number: 1}
-	plain := h.Hash()
-	h.TimersCommit = true
-	committed := h.Hash()
-	h.TimerIDs = []chain.Hash{{1}, {2}}
-	two := h.Hash()
-	h.TimerIDs = []chain.Hash{{2}, {1}}
-	swapped := h.Hash()
-	h.Extra = []byte{0}
-	extra := h.Hash()
-	seen := make(map[chain.Hash]bool)
-	for _, hash := range []chain.Hash{plain, committed, two, swapped, extra} {
-		seen[hash] = true
+// TestTimerManifestVectors holds the header's manifest against the published encodings.
+func TestTimerManifestVectors(t *testing.T) {
+	var file struct {
+		Cases []struct {
+			Name      string          `json:"name"`
+			Type      string          `json:"type"`
+			Valid     bool            `json:"valid"`
+			Committed bool            `json:"committed"`
+			TimerIDs  []hexutil.Bytes `json:"timer_ids"`
+			Bytes     hexutil.Bytes   `json:"bytes"`
+		} `json:"cases"`
 	}
-	if len(seen) != 5 {
-		t.Errorf("%d hashes of five different headers", len(seen))
+	raw, err := vectors.FS.ReadFile("timer.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(raw, &file); err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	for _, c := range file.Cases {
+		if c.Type != "manifest" {
+			continue
+		}
+		seen++
+		h := chain.Header{TimersCommit: c.Committed}
+		for _, id := range c.TimerIDs {
+			h.TimerIDs = append(h.TimerIDs, id)
+		}
+		if got := bytes.Equal(chain.Manifest(&h), c.Bytes); got != c.Valid {
+			t.Errorf("%s: encoded as %x, equal to the vector: %v, want %v", c.Name, chain.Manifest(&h), got, c.Valid)
+		}
+	}
+	if seen != 16 {
+		t.Errorf("%d manifest vectors, want 16", seen)
+	}
+}
+
+func TestHeaderHashCoversEveryField(t *testing.T) {
+	seen := make(map[chain.Hash]string)
+	for name, edit := range map[string]func(*chain.Header){
+		"nothing": func(*chain.Header) {}, "chain id": func(h *chain.Header) { h.ChainID++ }, "number": func(h *chain.Header) { h.Number++ },
+		"time": func(h *chain.Header) { h.Time++ }, "parent": func(h *chain.Header) { h.Parent[0]++ },
+		"proposer": func(h *chain.Header) { h.Proposer++ }, "state root": func(h *chain.Header) { h.StateRoot[0]++ },
+		"receipts root": func(h *chain.Header) { h.ReceiptsRoot[0]++ }, "tx root": func(h *chain.Header) { h.TxRoot[0]++ },
+		"beacon root": func(h *chain.Header) { h.BeaconRoot[0]++ }, "manifest": func(h *chain.Header) { h.TimersCommit = true },
+		"timers": func(h *chain.Header) { h.TimerIDs = [][]byte{{1}} }, "extra": func(h *chain.Header) { h.Extra = []byte{0} },
+	} {
+		var h chain.Header
+		edit(&h)
+		if other, ok := seen[h.Hash()]; ok {
+			t.Errorf("%s and %s have one hash", name, other)
+		}
+		seen[h.Hash()] = name
 	}
 }

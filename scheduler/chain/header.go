@@ -18,6 +18,7 @@ const blockDomain = "daybreak-block-v1"
 // Bounds of a header.
 const (
 	maxTimerIDs  = 4096 // MAX_INLINE_TIMER_MANIFEST_IDS of document 000 section 7.1
+	maxTimerID   = 256  // bytes of one; the chain's own will have 32
 	maxExtraSize = 32   // bytes a proposer may add
 )
 
@@ -34,10 +35,10 @@ type Header struct {
 	StateRoot    Hash   // after the block
 	ReceiptsRoot Hash
 	TxRoot       Hash
-	BeaconRoot   Hash // of the beacon update
-	TimersCommit bool // inline_timer_manifest_committed of document 000 section 7.1; false until timers exist
-	TimerIDs     []Hash
-	Extra        []byte // free for the proposer
+	BeaconRoot   Hash     // of the beacon update
+	TimersCommit bool     // inline_timer_manifest_committed of document 000 section 7.1; false until timers exist
+	TimerIDs     [][]byte // inline_timer_ids there
+	Extra        []byte   // free for the proposer
 }
 
 // Hash is the block's digest: keccak256(core || presence || manifest || extra). core is the hash of all fields but the
@@ -54,14 +55,14 @@ func (h *Header) Hash() Hash {
 
 // manifest is the bool byte, a count, then each id behind its length; numbers are 8 bytes big-endian.
 func (h *Header) manifest() []byte {
-	b := make([]byte, 1, 9+40*len(h.TimerIDs))
+	b := make([]byte, 1, 9+(8+32)*len(h.TimerIDs))
 	if h.TimersCommit {
 		b[0] = 1
 	}
 	b = binary.BigEndian.AppendUint64(b, uint64(len(h.TimerIDs)))
 	for _, id := range h.TimerIDs {
 		b = binary.BigEndian.AppendUint64(b, uint64(len(id)))
-		b = append(b, id[:]...)
+		b = append(b, id...)
 	}
 	return b
 }

@@ -15,11 +15,11 @@ import (
 )
 
 // Timing of the log, for validators that reach one another within some tens of milliseconds. A follower that hears nothing
-// calls an election after 0.5 to 1 s, so that a dead leader is replaced within about two seconds.
+// calls an election after 0.7 to 1.4 s, so that a dead leader is replaced within about two seconds.
 const (
-	heartbeatTimeout = 500 * time.Millisecond
-	electionTimeout  = 500 * time.Millisecond
-	leaseTimeout     = 400 * time.Millisecond
+	heartbeatTimeout = 700 * time.Millisecond
+	electionTimeout  = 700 * time.Millisecond
+	leaseTimeout     = 500 * time.Millisecond
 	commitTimeout    = 20 * time.Millisecond // how late followers may learn that an entry is committed
 	rpcTimeout       = 2 * time.Second
 	snapshotCheck    = 5 * time.Second // how often it is asked whether a snapshot is due
@@ -55,7 +55,7 @@ type LogConfig struct {
 	Dir      string       // holds the log and its snapshots; created if missing
 	Genesis  *Genesis     // names the members; the folder belongs to its hash
 	Self     uint32       // this validator's index
-	Listener net.Listener // connections from other members' logs; closed by Close
+	Listener net.Listener // connections from other members' logs; the log closes it
 	// Dial connects to the log of the member with the index.
 	Dial    func(ctx context.Context, member uint32) (net.Conn, error)
 	Machine StateMachine
@@ -80,8 +80,19 @@ type Log struct {
 	closeErr  error
 }
 
-// OpenLog opens or creates the log in cfg.Dir and starts taking part in it.
+// OpenLog opens or creates the log in cfg.Dir and starts taking part in it. If it fails, it closes the listener too.
 func OpenLog(cfg LogConfig) (*Log, error) {
+	log, err := openLog(cfg)
+	if err != nil {
+		return nil, errors.Join(err, closeListener(cfg.Listener))
+	}
+	return log, nil
+}
+
+func openLog(cfg LogConfig) (*Log, error) {
+	if _, ok := cfg.Genesis.Validator(cfg.Self); !ok {
+		return nil, fmt.Errorf("opening the log: %w: %d is not the index of a validator", ErrInvalid, cfg.Self)
+	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -207,6 +218,14 @@ func (l *Log) Close() error {
 		l.closeErr = errors.Join(stopped.Error(), transErr, streamErr, l.files.Close())
 	})
 	return l.closeErr
+}
+
+// closeListener closes a listener that may be closed already.
+func closeListener(l net.Listener) error {
+	if err := l.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+		return err
+	}
+	return nil
 }
 
 // wait waits for a future or the end of ctx. Raft answers every future when it stops, so the goroutine ends.

@@ -18,7 +18,12 @@ import (
 	"github.com/daybreak-beacon/daybreak/scheduler/chain"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(childDir); dir != "" {
+		logUntilKilled(dir)
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // recorder is a state machine that remembers what it was given.
 type recorder struct {
@@ -272,13 +277,13 @@ func TestLogRefusesAFolderThatIsNotItsOwn(t *testing.T) {
 	c := newLogCluster(t, 1)
 	c.propose("x")
 	second := c.config(1)
-	defer second.Listener.Close()
 	if _, err := chain.OpenLog(second); err == nil || !strings.Contains(err.Error(), "in use") {
 		t.Errorf("second log in one folder: got %v", err)
 	}
 	c.stop(1)
 	foreign := *c.genesis
 	foreign.ChainID++
+	second = c.config(1)
 	second.Genesis = &foreign
 	if _, err := chain.OpenLog(second); !errors.Is(err, chain.ErrInvalid) || !strings.Contains(err.Error(), "genesis") {
 		t.Errorf("folder of another chain: got %v", err)
