@@ -127,7 +127,7 @@ type TopicOptions struct {
 	// processors. Nil accepts everything. A verdict other than the three counts as Ignore.
 	Validate func(*Message) Verdict
 	// Handle gets what Validate accepted, one message at a time per topic (topics run side by side). Messages wait in
-	// a queue of 1024; what does not fit is dropped and counted.
+	// a queue of 1024; what does not fit is dropped and counted. The first may come before Join has returned.
 	Handle func(*Message)
 }
 

@@ -149,7 +149,7 @@ func (n *Net) Start(id p2p.PeerID) (p2p.Network, error) {
 	return n.hosts[i], nil
 }
 
-// Crash takes a peer down at once: its streams break, messages under way to it are lost, its Network is closed. It does
+// Crash takes a peer down at once: its streams break, messages under way to and from it are lost, its Network is closed. It does
 // not wait for the peer's handlers.
 func (n *Net) Crash(id p2p.PeerID) {
 	n.mu.Lock()
