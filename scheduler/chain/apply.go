@@ -8,35 +8,27 @@ import (
 	"github.com/daybreak-beacon/daybreak/scheduler/memory"
 )
 
-// ApplyBlock checks a block against every rule that depends on the chain alone and makes it the head. If it breaks one the
+// applyBlock checks a block against every rule that depends on the chain alone and makes it the head. If it breaks one the
 // error says which, and nothing has changed: every validator skips it. A height is applied once, so a replayed block is
-// ErrStale.
-func (c *Chain) ApplyBlock(b *Block) (*Applied, error) {
-	applied, senders, err := c.applyBlock(b)
-	if err != nil {
-		return nil, fmt.Errorf("block %d: %w", b.Header.Number, err)
-	}
-	c.pool.advance(b.Header.Number, senders)
-	return applied, nil
-}
-
-func (c *Chain) applyBlock(b *Block) (*Applied, []Addr, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+// ErrStale. Only the log's goroutine changes the chain, so the block runs without the lock.
+func (c *Chain) applyBlock(b *Block) (*Applied, error) {
 	if err := c.checkHeader(b); err != nil {
-		return nil, nil, err
+		return nil, fmt.Errorf("block %d: %w", b.Header.Number, err)
 	}
 	host := c.host.Fork()
 	x, err := c.replayBody(host, b)
 	if err != nil {
-		return nil, nil, err
+		return nil, fmt.Errorf("block %d: %w", b.Header.Number, err)
 	}
 	applied := &Applied{Block: b, Hash: b.Header.Hash(), Receipts: x.receipts, size: len(b.Encode())}
+	c.mu.Lock()
 	c.host = host
 	c.head = Head{Number: b.Header.Number, Time: b.Header.Time, Hash: applied.Hash, StateRoot: b.Header.StateRoot}
 	c.last = b
 	c.blocks.add(applied)
-	return applied, x.senders, nil
+	c.mu.Unlock()
+	c.pool.advance(b.Header.Number, x.senders)
+	return applied, nil
 }
 
 // checkHeader checks what needs no execution.

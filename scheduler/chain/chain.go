@@ -10,7 +10,7 @@
 //     (type 0x7e, one for each due entry), users' transactions. It runs the block on a fork of the head's state, fills in the
 //     roots and signs with the validator's network key.
 //  2. Log.Propose replicates it. It is committed when a majority has stored it.
-//  3. Every validator runs Chain.ApplyBlock: height, parent, timestamp above the parent's, proposer's signature, beacon update,
+//  3. Every validator runs Chain.Apply: height, parent, timestamp above the parent's, proposer's signature, beacon update,
 //     leading transactions exactly as derived, users' transactions, roots. A block that breaks a rule is skipped, by all alike:
 //     the rules depend on the chain, never on a clock. A height is applied once.
 //
@@ -27,7 +27,7 @@
 //
 // # Security
 //
-// Every rule of ApplyBlock holds against a lying proposer: it can leave out keys and users' transactions, and order the latter, and
+// Every rule of Apply holds against a lying proposer: it can leave out keys and users' transactions, and order the latter, and
 // nothing else. Two things do not hold against liars yet: the log tolerates crashes of a minority and trusts its members to follow
 // raft, so that a lying one can stall it or, as leader, commit different entries on different members; and what is applied is
 // taken for final. Votes and the log's guard are to close both. User transactions pay no fees on this host: a flood is bounded by
@@ -118,7 +118,7 @@ func New(cfg Config) (*Chain, error) {
 	}
 	c := &Chain{
 		genesis: cfg.Genesis, genesisHash: hash, namespace: namespace, app: cfg.App, run: cfg.Run,
-		blocks: newStore(), ceremony: newCeremonyLog(),
+		blocks: newStore(keptBlocks, keptBytes), ceremony: newCeremonyLog(),
 	}
 	if c.app == nil {
 		c.app = noApp{}
@@ -161,7 +161,7 @@ func (c *Chain) Apply(index uint64, entry []byte, replay bool) error {
 	switch {
 	case err != nil:
 	case block != nil:
-		event.Block, err = c.ApplyBlock(block)
+		event.Block, err = c.applyBlock(block)
 	default:
 		event.Activation, err = c.applyCeremony(index, ceremony, replay)
 	}

@@ -1,9 +1,13 @@
 package chain_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/holiman/uint256"
 
 	"github.com/daybreak-beacon/daybreak/scheduler"
 	"github.com/daybreak-beacon/daybreak/scheduler/chain"
@@ -235,5 +239,92 @@ func TestGroupKeyBecomesActiveAtTheHeightTheLogFixes(t *testing.T) {
 	}
 	if a.HasCeremonyEntry([]byte("bad")) || !a.HasCeremonyEntry([]byte("deal")) {
 		t.Error("HasCeremonyEntry: want the entries that counted")
+	}
+}
+
+func TestReads(t *testing.T) {
+	r := newReplica(t, testGenesis(4))
+	raw := alice.tx(txData{to: target, data: []byte("hello")})
+	applied := r.step(t, nil, [][]byte{raw})
+	tx, err := chain.DecodeTx(testChainID, raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	place, ok := r.FindTx(tx.Hash())
+	if !ok || place != (chain.Place{Number: 1, At: 0}) {
+		t.Errorf("the transaction is at %+v (found %v)", place, ok)
+	}
+	if by, ok := r.BlockByHash(applied.Hash); !ok || by != applied {
+		t.Error("the block is not found by its hash")
+	}
+	if _, ok := r.BlockByHash(chain.Hash{}); ok {
+		t.Error("an unknown hash finds a block")
+	}
+	if receipt := applied.Receipts[0]; receipt.Status != 1 || len(receipt.Logs) != 1 || receipt.Logs[0].Address != target {
+		t.Errorf("receipt of a call to an echo: %+v", receipt)
+	}
+	if balance := r.Balance(alice.addr); balance != *r.Genesis().Balances[alice.addr] {
+		t.Errorf("balance %s", balance.Dec())
+	}
+	before := r.Head()
+	deposit := scheduler.DepositInput(*uint256.NewInt(1))
+	if _, err := r.Call(alice.addr, chain.Addr(scheduler.Address), deposit); !errors.Is(err, scheduler.TransferFailed) {
+		t.Errorf("a simulated deposit without allowance: got %v", err)
+	}
+	if _, err := r.Call(alice.addr, gasToken, approveInput(scheduler.Address, 5)); err != nil {
+		t.Error(err)
+	}
+	if r.Head() != before || r.build(t, 1, nil).Header.Parent != before.Hash {
+		t.Error("a simulated call changed the chain")
+	}
+	if !r.IsFinal(before.Time) || r.IsFinal(before.Time+1) {
+		t.Error("final are the slots up to the head's")
+	}
+}
+
+// order is a log of one member that leads or not, as told.
+type order struct {
+	r     *replica
+	leads bool
+}
+
+func (o order) Lead(context.Context) (bool, error)            { return o.leads, nil }
+func (o order) Propose(_ context.Context, entry []byte) error { return o.r.apply(entry) }
+func noKeys([]uint64) []scheduler.SlotKey                     { return nil }
+
+func TestProduceMakesOneBlockASecondAndOnlyForTheLeader(t *testing.T) {
+	r := newReplica(t, testGenesis(2))
+	p := &chain.Producer{Chain: r.Chain, Log: order{r, true}, Self: 2, Signer: networkKey(2), Keys: noKeys}
+	at := func(seconds, millis int64) time.Time { return time.UnixMilli((testTime+seconds)*1000 + millis) }
+	for _, c := range []struct {
+		now  time.Time
+		want uint64 // number of the block; 0: none
+	}{
+		{at(0, 999), 0}, {at(-100, 0), 0}, {time.Unix(-5, 0), 0}, {at(1, 0), 1}, {at(1, 400), 0}, {at(4, 400), 2}, {at(3, 0), 0},
+	} {
+		b, err := p.Produce(t.Context(), c.now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if (b != nil) != (c.want != 0) || b != nil && (b.Header.Number != c.want || b.Header.Time != uint64(c.now.Unix()) || b.Header.Proposer != 2) {
+			t.Errorf("at %s: block %+v, want number %d", c.now, b, c.want)
+		}
+	}
+	p.Log = order{r, false}
+	if b, err := p.Produce(t.Context(), at(9, 0)); b != nil || err != nil {
+		t.Errorf("a follower made %+v, error %v", b, err)
+	}
+	p.Log = order{r, true}
+	for range 2 {
+		if err := p.ProposeCeremony(t.Context(), []byte("deal")); err != nil {
+			t.Errorf("a ceremony entry, or one that is there already: %v", err)
+		}
+	}
+	if err := p.ProposeCeremony(t.Context(), make([]byte, chain.MaxCeremonyEntry+1)); !errors.Is(err, chain.ErrInvalid) {
+		t.Errorf("a ceremony entry over the limit: %v", err)
+	}
+	p.Signer = networkKey(1)
+	if _, err := p.Produce(t.Context(), at(20, 0)); !errors.Is(err, chain.ErrInvalid) {
+		t.Errorf("a block signed with a key that is not the proposer's: %v", err)
 	}
 }

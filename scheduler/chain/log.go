@@ -15,11 +15,11 @@ import (
 )
 
 // Timing of the log, for validators that reach one another within some tens of milliseconds. A follower that hears nothing
-// calls an election after 0.7 to 1.4 s, so that a dead leader is replaced within about two seconds.
+// calls an election after 1 to 2 s, so that a dead leader is replaced within about two seconds.
 const (
-	heartbeatTimeout = 700 * time.Millisecond
-	electionTimeout  = 700 * time.Millisecond
-	leaseTimeout     = 500 * time.Millisecond
+	heartbeatTimeout = time.Second
+	electionTimeout  = time.Second
+	leaseTimeout     = 700 * time.Millisecond
 	commitTimeout    = 20 * time.Millisecond // how late followers may learn that an entry is committed
 	rpcTimeout       = 2 * time.Second
 	snapshotCheck    = 5 * time.Second // how often it is asked whether a snapshot is due
@@ -36,6 +36,7 @@ const (
 	retainedSnapshots = 2
 	walSegmentSize    = 8 << 20 // preallocated on disk for each segment
 	pooledConns       = 2
+	entriesPerRPC     = 16 // of up to MaxBlockSize each
 )
 
 // StateMachine is what the log drives on every validator, in log order and never concurrently with itself.
@@ -120,6 +121,7 @@ func raftConfig(cfg LogConfig) *raft.Config {
 	conf.ElectionTimeout = electionTimeout
 	conf.LeaderLeaseTimeout = leaseTimeout
 	conf.CommitTimeout = commitTimeout
+	conf.MaxAppendEntries = entriesPerRPC
 	conf.SnapshotInterval = snapshotCheck
 	conf.SnapshotThreshold = cfg.SnapshotEvery
 	setDefault(&conf.SnapshotThreshold, DefaultSnapshotEvery)
@@ -131,7 +133,7 @@ func raftConfig(cfg LogConfig) *raft.Config {
 }
 
 // Propose appends an entry and returns when it is committed and applied here. The error is the state machine's, if it
-// skipped the entry, or ErrNotLeader. After any other error, and after the end of ctx, the entry may still be committed.
+// skipped the entry, or ErrNotLeader, if the entry is not in the log. After any other error the entry may still be committed.
 func (l *Log) Propose(ctx context.Context, entry []byte) error {
 	future := l.raft.Apply(entry, enqueueTimeout)
 	if err := wait(ctx, future); err != nil {
@@ -157,8 +159,8 @@ func (l *Log) Lead(ctx context.Context) (bool, error) {
 		return true, nil
 	}
 	if err := l.Barrier(ctx); err != nil {
-		if errors.Is(err, ErrNotLeader) {
-			return false, nil
+		if errors.Is(err, ErrNotYet) {
+			return false, nil // leadership went on meanwhile
 		}
 		return false, err
 	}
@@ -243,9 +245,9 @@ func wait(ctx context.Context, future raft.Future) error {
 // logError gives raft's errors a class.
 func logError(err error) error {
 	switch {
-	case errors.Is(err, raft.ErrNotLeader), errors.Is(err, raft.ErrLeadershipLost), errors.Is(err, raft.ErrLeadershipTransferInProgress):
+	case errors.Is(err, raft.ErrNotLeader), errors.Is(err, raft.ErrLeadershipTransferInProgress):
 		return fmt.Errorf("%w: %w", ErrNotLeader, err)
-	case errors.Is(err, raft.ErrEnqueueTimeout), errors.Is(err, raft.ErrAbortedByRestore):
+	case errors.Is(err, raft.ErrLeadershipLost), errors.Is(err, raft.ErrEnqueueTimeout), errors.Is(err, raft.ErrAbortedByRestore):
 		return fmt.Errorf("%w: %w", ErrNotYet, err)
 	}
 	return err

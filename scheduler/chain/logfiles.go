@@ -107,11 +107,23 @@ func (f *logFiles) open(dir string, conf *raft.Config) (err error) {
 	if err != nil {
 		return fmt.Errorf("opening the log in %s: %w", dir, err)
 	}
+	if err := removeTornSnapshots(dir); err != nil {
+		return fmt.Errorf("clearing unfinished snapshots in %s: %w", dir, err)
+	}
 	f.snapshots, err = raft.NewFileSnapshotStoreWithLogger(dir, retainedSnapshots, conf.Logger)
 	if err != nil {
 		return fmt.Errorf("opening the snapshots in %s: %w", dir, err)
 	}
 	f.lastIndex, err = f.wal.LastIndex()
+	return err
+}
+
+// removeTornSnapshots removes what kills in the middle of a snapshot left; raft ignores it and would let it pile up.
+func removeTornSnapshots(dir string) error {
+	torn, err := filepath.Glob(filepath.Join(dir, "snapshots", "*.tmp"))
+	for _, name := range torn {
+		err = errors.Join(err, os.RemoveAll(name))
+	}
 	return err
 }
 

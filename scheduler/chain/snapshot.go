@@ -65,7 +65,7 @@ func (c *Chain) Restore(b []byte) error {
 	}
 	ceremony.activations = s.Activations
 	c.mu.Lock()
-	c.host, c.head, c.ceremony, c.last, c.blocks = host, head, ceremony, nil, newStore()
+	c.host, c.head, c.ceremony, c.last, c.blocks = host, head, ceremony, nil, newStore(keptBlocks, keptBytes)
 	if len(s.Last) == 1 {
 		c.last = s.Last[0]
 	}

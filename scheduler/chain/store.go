@@ -22,6 +22,8 @@ type Place struct {
 
 // store keeps the last applied blocks and finds them, their transactions and the runs of entries.
 type store struct {
+	maxBlocks, maxBytes int
+
 	blocks []*Applied // ascending, without gaps
 	bytes  int
 	byHash map[Hash]uint64
@@ -29,8 +31,8 @@ type store struct {
 	runs   map[uint64][]Place // of an entry, by id
 }
 
-func newStore() *store {
-	return &store{byHash: make(map[Hash]uint64), txs: make(map[Hash]Place), runs: make(map[uint64][]Place)}
+func newStore(blocks, size int) *store {
+	return &store{maxBlocks: blocks, maxBytes: size, byHash: make(map[Hash]uint64), txs: make(map[Hash]Place), runs: make(map[uint64][]Place)}
 }
 
 func (s *store) add(a *Applied) {
@@ -44,7 +46,7 @@ func (s *store) add(a *Applied) {
 			s.runs[r.Entry] = append(s.runs[r.Entry], Place{number, i})
 		}
 	}
-	for len(s.blocks) > keptBlocks || (s.bytes > keptBytes && len(s.blocks) > 1) {
+	for len(s.blocks) > s.maxBlocks || (s.bytes > s.maxBytes && len(s.blocks) > 1) {
 		s.forgetOldest()
 	}
 }
