@@ -41,10 +41,11 @@ func Encrypt(ns Namespace, gk GroupKey, id Identity, msg *[32]byte) (Ciphertext,
 	return encrypt(freshMask(ns, gk, id), msg, randomSigma), nil
 }
 
-// freshMask returns r -> e(r*PK, Q), the cheapest way to e(PK, Q)^r when it is needed once.
+// freshMask returns r -> e(r*PK, Q), the cheapest way to e(PK, Q)^r when it is needed once. The pairing over prepared
+// lines is a little faster than the plain one even so; its steps are the same for every r that can ever be met.
 func freshMask(ns Namespace, gk GroupKey, id Identity) func(bls.Scalar) bls.GT {
-	q := ns.Point(id)
-	return func(r bls.Scalar) bls.GT { return bls.Pair(gk.p.table().MulSecret(r), q) }
+	q := bls.Prepare(ns.Point(id))
+	return func(r bls.Scalar) bls.GT { return q.Pair(gk.p.table().MulSecret(r)) }
 }
 
 // Decrypt opens ct with the key of its identity, through a fresh Opener: see Opener.Open for the errors.
