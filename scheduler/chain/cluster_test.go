@@ -141,6 +141,7 @@ func (c *cluster) leader() uint32 {
 }
 
 func TestClusterKeepsItsPromisesWhileMembersComeAndGo(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t, 4)
 	c.tick()
 	c.proposeCeremony("deal")
@@ -238,6 +239,7 @@ func TestClusterKeepsItsPromisesWhileMembersComeAndGo(t *testing.T) {
 }
 
 func TestClusterWaitsForAMajority(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t, 4)
 	c.tick()
 	c.agree()
@@ -258,6 +260,7 @@ func TestClusterWaitsForAMajority(t *testing.T) {
 }
 
 func TestReplayedBlocksAreMarked(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t, 1)
 	for range 3 {
 		c.tick()

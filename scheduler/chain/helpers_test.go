@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"math/big"
+	"sync"
 	"testing"
 
 	"github.com/ethereum/go-ethereum/core/types"
@@ -163,10 +164,13 @@ type replica struct {
 	index uint64
 }
 
-func newReplica(t testing.TB, g *chain.Genesis) *replica {
+func newReplica(t testing.TB, g *chain.Genesis) *replica { return newReplicaOn(t, g, nil) }
+
+// newReplicaOn is newReplica with a Runner.
+func newReplicaOn(t testing.TB, g *chain.Genesis, run scheduler.Runner) *replica {
 	t.Helper()
 	app := &ceremonyApp{dealer: newDealer(t)}
-	c, err := chain.New(chain.Config{Genesis: g, App: app})
+	c, err := chain.New(chain.Config{Genesis: g, App: app, Run: run})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,6 +180,15 @@ func newReplica(t testing.TB, g *chain.Genesis) *replica {
 func (r *replica) apply(entry []byte) error {
 	r.index++
 	return r.Apply(r.index, entry, false)
+}
+
+// backwards is a Runner that does all at once, started in reverse.
+func backwards(n int, f func(int)) {
+	var all sync.WaitGroup
+	for i := n - 1; i >= 0; i-- {
+		all.Go(func() { f(i) })
+	}
+	all.Wait()
 }
 
 // build makes the block of the next second.

@@ -55,6 +55,7 @@ func logUntilKilled(dir string) {
 // TestLogSurvivesKill kills a process in the middle of appending and snapshotting, again and again, the first time while it
 // creates the log: what it acknowledged is there afterwards, once and in order.
 func TestLogSurvivesKill(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "log")
 	var acknowledged []string
 	for round := range 6 {

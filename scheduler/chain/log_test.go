@@ -198,6 +198,7 @@ func eventually(t *testing.T, what string, cond func() bool) {
 }
 
 func TestLogGoesOnWithoutItsLeader(t *testing.T) {
+	t.Parallel()
 	c := newLogCluster(t, 4)
 	for i := range 5 {
 		c.propose(fmt.Sprintf("before %d", i))
@@ -219,6 +220,7 @@ func TestLogGoesOnWithoutItsLeader(t *testing.T) {
 }
 
 func TestLogSendsASnapshotToAMemberThatLags(t *testing.T) {
+	t.Parallel()
 	c := newLogCluster(t, 3)
 	c.propose("first")
 	lagging := c.leader()%3 + 1
@@ -246,6 +248,7 @@ func TestLogSendsASnapshotToAMemberThatLags(t *testing.T) {
 }
 
 func TestLogOfOneMember(t *testing.T) {
+	t.Parallel()
 	c := newLogCluster(t, 1)
 	c.propose("alone")
 	c.stop(1)
@@ -257,6 +260,7 @@ func TestLogOfOneMember(t *testing.T) {
 }
 
 func TestProposeReturnsWhatTheStateMachineSays(t *testing.T) {
+	t.Parallel()
 	c := newLogCluster(t, 3)
 	leader := c.leader()
 	if err := c.logs[leader].Propose(t.Context(), []byte("bad one")); !errors.Is(err, chain.ErrInvalid) {
@@ -274,6 +278,7 @@ func TestProposeReturnsWhatTheStateMachineSays(t *testing.T) {
 }
 
 func TestLogRefusesAFolderThatIsNotItsOwn(t *testing.T) {
+	t.Parallel()
 	c := newLogCluster(t, 1)
 	c.propose("x")
 	second := c.config(1)
@@ -295,6 +300,7 @@ func TestLogRefusesAFolderThatIsNotItsOwn(t *testing.T) {
 }
 
 func TestLogIgnoresAHalfCreatedOne(t *testing.T) {
+	t.Parallel()
 	c := newLogCluster(t, 0)
 	c.genesis.Validators = []chain.Validator{{Index: 1}}
 	half := filepath.Join(c.dir, "1", "log.new")

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/go-hclog"
@@ -29,6 +30,7 @@ func (s slogSink) Accept(name string, level hclog.Level, msg string, args ...any
 	if !s.to.Enabled(context.Background(), to) {
 		return
 	}
+	args = slices.Clone(args) // the caller's
 	for i, arg := range args {
 		if f, ok := arg.(hclog.Format); ok && len(f) > 0 {
 			args[i] = fmt.Sprintf(fmt.Sprint(f[0]), f[1:]...)

@@ -12,13 +12,14 @@ import (
 	"github.com/daybreak-beacon/daybreak/scheduler/chain"
 )
 
-// TestReplicasAgree runs 1,000 random blocks through one replica that builds and applies, one that applies, and one that starts
-// from a snapshot half way: proposer-built blocks always pass, and all three end in one state (I-33).
+// TestReplicasAgree runs 1,000 random blocks through one replica that builds and applies, one that applies with parallel work in
+// another order, and one that starts from a snapshot half way: proposer-built blocks always pass, and all three end in one state (I-33).
 func TestReplicasAgree(t *testing.T) {
+	t.Parallel()
 	const blocks, seed = 1000, 20_270_101
 	rng := rand.New(rand.NewPCG(seed, 1))
 	g := testGenesis(4)
-	a, b, late := newReplica(t, g), newReplica(t, g), newReplica(t, g)
+	a, b, late := newReplica(t, g), newReplicaOn(t, g, backwards), newReplica(t, g)
 	replicas := []*replica{b}
 	a.activate(t, replicas...)
 	a.step(t, nil, append(alice.fund(0), bob.fund(0)...), replicas...)
