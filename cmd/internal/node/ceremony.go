@@ -1,0 +1,205 @@
+package node
+
+import (
+	"crypto"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/daybreak-beacon/daybreak/dkg"
+	"github.com/daybreak-beacon/daybreak/partials"
+	"github.com/daybreak-beacon/daybreak/scheduler/chain"
+	"github.com/daybreak-beacon/daybreak/tlock"
+)
+
+// firstEpoch is the epoch of the group that the first ceremony makes.
+const firstEpoch = 1
+
+// maxDoublings bounds how often the phase timeout doubles after failed attempts.
+const maxDoublings = 4
+
+// ceremony drives the machine of package dkg: entries come in from the log, this member's own entries go out to whoever
+// leads it, and phases that last too long are timed out by this machine's clock.
+//
+// What the entries lead to is the same on every node, whatever this one's clock, files and share are like (chain.App).
+type ceremony struct {
+	genesis *chain.Genesis
+	ns      tlock.Namespace
+	self    uint32
+	signer  crypto.Signer
+	files   *ceremonyFiles
+	log     *slog.Logger
+	// ready is called once the log holds the end of the ceremony; restored says that the log's beginning was not seen.
+	ready func(g *partials.Group, s partials.Share, restored bool)
+	fatal func(error) // what makes it unsafe to go on
+
+	mu      sync.Mutex // guards what follows: the log applies in one goroutine, the clock ticks in another
+	attempt uint64
+	machine *dkg.Machine // nil once the ceremony is done
+	group   *partials.Group
+	share   partials.Share
+	phase   dkg.Phase
+	since   time.Time // when the phase began, by this machine's clock
+}
+
+var _ chain.App = (*ceremony)(nil)
+
+// open begins the first attempt, or takes up what an earlier run left in files.
+func (c *ceremony) open() error {
+	group, share, err := c.files.load(firstEpoch)
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.group, c.share = group, share
+	return c.begin(0)
+}
+
+// begin starts an attempt. A node that has the group on disk follows the log as an observer: its part was done.
+func (c *ceremony) begin(attempt uint64) error {
+	cfg := dkg.Config{
+		Namespace: c.ns, Epoch: firstEpoch, Attempt: attempt,
+		Threshold: c.genesis.Ceremony.Threshold, MinQual: c.genesis.Ceremony.MinQual, Members: membersOf(c.genesis),
+	}
+	if c.group == nil {
+		seed, err := c.files.seed(firstEpoch, attempt)
+		if err != nil {
+			return fmt.Errorf("ceremony seed: %w", err)
+		}
+		cfg.Self, cfg.Seed, cfg.Signer = c.self, seed, c.signer
+	}
+	machine, err := dkg.New(cfg)
+	if err != nil {
+		return err
+	}
+	c.attempt, c.machine = attempt, machine
+	c.phase, c.since = machine.Status().Phase, time.Now()
+	return nil
+}
+
+func membersOf(g *chain.Genesis) []dkg.Member {
+	members := make([]dkg.Member, 0, len(g.Validators))
+	for _, v := range g.Validators {
+		members = append(members, dkg.Member{Index: v.Index, NetworkKey: v.NetworkKey.Public()})
+	}
+	return members
+}
+
+// ApplyCeremony implements chain.App.
+func (c *ceremony) ApplyCeremony(_ uint64, entry []byte, replay bool) (*chain.CeremonyResult, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.apply(entry, replay, false)
+}
+
+// RestoreCeremony implements chain.App.
+func (c *ceremony) RestoreCeremony(entries []chain.CeremonyRecord) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err := c.begin(0); err != nil {
+		c.fatal(err)
+		return
+	}
+	for _, e := range entries {
+		// The entries counted when they came; here they lead to the same.
+		if _, err := c.apply(e.Entry, true, true); err != nil {
+			c.fatal(fmt.Errorf("ceremony entry %d of a snapshot does not count here: %w", e.Index, err))
+			return
+		}
+	}
+}
+
+func (c *ceremony) apply(entry []byte, replay, restored bool) (*chain.CeremonyResult, error) {
+	if c.machine == nil {
+		return nil, fmt.Errorf("the ceremony is done: %w", dkg.ErrStale)
+	}
+	step, err := c.machine.Apply(entry)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range step.Faults {
+		c.log.Warn("ceremony: a member did wrong", "index", f.Index, "phase", f.Phase.String(), "reason", f.Reason)
+	}
+	switch {
+	case step.Done != nil:
+		return c.done(step.Done, restored), nil
+	case step.Failed != nil:
+		c.log.Warn("ceremony attempt failed; a new one follows", "attempt", c.attempt, "culprits", step.Failed.Culprits, "reason", step.Failed.Reason)
+		if err := c.begin(c.attempt + 1); err != nil {
+			c.fatal(err)
+		}
+	case step.Phase != c.phase:
+		c.phase, c.since = step.Phase, time.Now()
+		if !replay {
+			c.log.Info("ceremony: phase "+step.Phase.String(), "attempt", c.attempt)
+		}
+	}
+	return nil, nil
+}
+
+// done stores what the ceremony made. A share that cannot be stored stops the node: the seed is still there, so the next
+// start replays the log and comes to the same share.
+func (c *ceremony) done(r *dkg.Result, restored bool) *chain.CeremonyResult {
+	c.machine = nil
+	result := &chain.CeremonyResult{Epoch: r.Group.Epoch(), GroupKey: r.Group.Key().Bytes()}
+	if c.group == nil {
+		if err := c.files.store(r.Group, r.Share); err != nil {
+			c.fatal(fmt.Errorf("the ceremony made a share that cannot be stored; make room or mend the folder's rights and start again, nothing is lost: %w", err))
+			return result
+		}
+		c.group, c.share = r.Group, r.Share
+		c.log.Info("ceremony done: share stored", "attempt", c.attempt, "dealers", len(r.Qual), "group_key", r.Group.Key().String()[:18]+"…")
+	} else if !c.group.Equal(r.Group) {
+		c.fatal(fmt.Errorf("the group in %s is not the one the log leads to: the folder is another network's or was altered", c.files.groupPath(firstEpoch)))
+		return result
+	}
+	if err := c.files.erase(firstEpoch); err != nil {
+		c.log.Error("ceremony seeds not erased: remove the seed files by hand", "folder", c.files.dir, "err", err)
+	}
+	if c.share.IsZero() {
+		c.log.Warn("this validator has no share of the group key: it follows, but does not sign")
+	}
+	c.ready(c.group, c.share, restored)
+	return result
+}
+
+// wanted returns the own entries that the log lacks, a timeout included if the present phase lasts too long.
+func (c *ceremony) wanted(now time.Time) [][]byte {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.machine == nil {
+		return nil
+	}
+	patience := time.Duration(c.genesis.Ceremony.PhaseTimeoutSeconds) * time.Second << min(c.attempt, maxDoublings)
+	if now.Sub(c.since) < patience {
+		return c.machine.Pending()
+	}
+	return c.machine.Timeout()
+}
+
+// describe is the ceremony's state in a few words.
+func (c *ceremony) describe() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.machine == nil {
+		return "done"
+	}
+	s := c.machine.Status()
+	text := fmt.Sprintf("in phase %s", s.Phase)
+	if len(s.Missing) > 0 {
+		text += fmt.Sprintf(", waiting for %v", s.Missing)
+	}
+	if s.Problem != nil {
+		text += fmt.Sprintf(" (%v)", s.Problem)
+	}
+	return text
+}
+
+// isDone tells whether the log holds the end of the ceremony.
+func (c *ceremony) isDone() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.machine == nil
+}

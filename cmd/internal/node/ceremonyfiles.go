@@ -1,0 +1,131 @@
+package node
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/daybreak-beacon/daybreak/cmd/internal/durable"
+	"github.com/daybreak-beacon/daybreak/dkg"
+	"github.com/daybreak-beacon/daybreak/partials"
+	"github.com/daybreak-beacon/daybreak/tlock"
+)
+
+// ceremonyFiles keeps what a ceremony needs to survive a restart, and what it leaves:
+//
+//	seed-EPOCH-ATTEMPT   32 bytes from which all secrets of the attempt derive; erased once the share is safe
+//	share-EPOCH          this validator's share of the group key
+//	group-EPOCH          the public side
+type ceremonyFiles struct {
+	dir Home
+	ns  tlock.Namespace
+}
+
+const (
+	seedPrefix   = "daybreak-ceremony-seed-v1:"
+	maxShareFile = 4 << 10
+	maxGroupFile = 1 << 20
+)
+
+func newCeremonyFiles(home Home, ns tlock.Namespace) (*ceremonyFiles, error) {
+	dir := home.Path(dirCeremony)
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, fmt.Errorf("ceremony folder: %w", err)
+	}
+	return &ceremonyFiles{Home(dir), ns}, nil
+}
+
+func (c *ceremonyFiles) seedPath(epoch, attempt uint64) string {
+	return c.dir.Path(fmt.Sprintf("seed-%d-%d", epoch, attempt))
+}
+func (c *ceremonyFiles) sharePath(epoch uint64) string {
+	return c.dir.Path(fmt.Sprintf("share-%d", epoch))
+}
+func (c *ceremonyFiles) groupPath(epoch uint64) string {
+	return c.dir.Path(fmt.Sprintf("group-%d", epoch))
+}
+
+// seed returns the seed of an attempt, drawn and safely written before it is used the first time: a dealer that came
+// back with another one would end with another key.
+func (c *ceremonyFiles) seed(epoch, attempt uint64) (seed dkg.Seed, err error) {
+	path := c.seedPath(epoch, attempt)
+	data, err := durable.ReadSecret(path, maxShareFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		rand.Read(seed[:])
+		if err := durable.CreateSecret(path, []byte(seedPrefix+hex.EncodeToString(seed[:])+"\n")); err != nil {
+			return dkg.Seed{}, err
+		}
+		return seed, nil
+	}
+	if err != nil {
+		return seed, fmt.Errorf("reading ceremony seed: %w", err)
+	}
+	text, ok := strings.CutPrefix(strings.TrimSpace(string(data)), seedPrefix)
+	raw, err := hex.DecodeString(text)
+	if !ok || err != nil || len(raw) != len(seed) {
+		return seed, fmt.Errorf("reading ceremony seed: %s is damaged: restore it from a backup; without it this attempt has to fail", path)
+	}
+	return dkg.Seed(raw), nil
+}
+
+// store writes group and share. Only once it has returned may the confirmation leave: a member that confirms and then
+// forgets its share takes one of the n-t that may be missing.
+func (c *ceremonyFiles) store(g *partials.Group, s partials.Share) error {
+	if err := durable.WritePublic(c.groupPath(g.Epoch()), g.Encode()); err != nil {
+		return err
+	}
+	if s.IsZero() {
+		return nil
+	}
+	text, err := s.Encode(g)
+	if err != nil {
+		return err
+	}
+	return durable.WriteSecret(c.sharePath(g.Epoch()), text)
+}
+
+// load reads group and share of an epoch; a nil group if there is none, a zero share if this node has none.
+func (c *ceremonyFiles) load(epoch uint64) (*partials.Group, partials.Share, error) {
+	data, err := durable.Read(c.groupPath(epoch), maxGroupFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, partials.Share{}, nil
+	}
+	if err != nil {
+		return nil, partials.Share{}, fmt.Errorf("reading group: %w", err)
+	}
+	g, err := partials.DecodeGroup(c.ns, data)
+	if err != nil {
+		return nil, partials.Share{}, fmt.Errorf("reading %s: %w", c.groupPath(epoch), err)
+	}
+	data, err = durable.ReadSecret(c.sharePath(epoch), maxShareFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return g, partials.Share{}, nil
+	}
+	if err != nil {
+		return nil, partials.Share{}, fmt.Errorf("reading share: %w", err)
+	}
+	s, err := partials.DecodeShare(g, data)
+	if err != nil {
+		return nil, partials.Share{}, fmt.Errorf("reading %s: %w", c.sharePath(epoch), err)
+	}
+	return g, s, nil
+}
+
+// erase removes the seeds of an epoch's attempts: whoever had one could compute the dealer's secrets.
+func (c *ceremonyFiles) erase(epoch uint64) error {
+	entries, err := os.ReadDir(string(c.dir))
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), fmt.Sprintf("seed-%d-", epoch)) {
+			errs = append(errs, os.Remove(c.dir.Path(e.Name())))
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,146 @@
+package node
+
+import (
+	"context"
+	"crypto/sha256"
+	"sync"
+	"time"
+
+	"github.com/daybreak-beacon/daybreak/dkg"
+	"github.com/daybreak-beacon/daybreak/p2p"
+	"github.com/daybreak-beacon/daybreak/scheduler/chain"
+)
+
+// Rhythm of a ceremony.
+const (
+	ceremonyTick     = 100 * time.Millisecond
+	ceremonyResend   = 2 * time.Second // own entries that the log lacks go out again
+	ceremonyProposal = 3 * time.Second // after which a proposal counts as lost
+)
+
+// ceremonyPool holds ceremony entries that wait for the log: every node keeps all of them, since any may come to lead it.
+type ceremonyPool struct {
+	mu      sync.Mutex // guards waiting and order
+	waiting map[[32]byte]*waitingEntry
+	order   [][32]byte // by arrival
+	limit   int
+}
+
+type waitingEntry struct {
+	entry    []byte
+	proposed time.Time
+}
+
+// newCeremonyPool holds as many entries as n honest members can have waiting: a bundle and a timeout, for two attempts.
+func newCeremonyPool(members int) *ceremonyPool {
+	return &ceremonyPool{waiting: make(map[[32]byte]*waitingEntry), limit: 4 * members}
+}
+
+// add keeps an entry; false if it is there already, or if there is no room.
+func (p *ceremonyPool) add(entry []byte) bool {
+	id := sha256.Sum256(entry)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.waiting[id] != nil || len(p.order) >= p.limit {
+		return false
+	}
+	p.waiting[id] = &waitingEntry{entry: entry}
+	p.order = append(p.order, id)
+	return true
+}
+
+// due drops what is no longer of use and returns what should be proposed now.
+func (p *ceremonyPool) due(now time.Time, useless func(entry []byte) bool) (entries [][]byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	kept := p.order[:0]
+	for _, id := range p.order {
+		w := p.waiting[id]
+		if useless(w.entry) {
+			delete(p.waiting, id)
+			continue
+		}
+		kept = append(kept, id)
+		if now.Sub(w.proposed) >= ceremonyProposal {
+			w.proposed = now
+			entries = append(entries, w.entry)
+		}
+	}
+	p.order = kept
+	return entries
+}
+
+// refused makes room: the log did not take the entry, and it will not later either.
+func (p *ceremonyPool) refused(entry []byte) {
+	id := sha256.Sum256(entry)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.waiting, id)
+	for i := range p.order {
+		if p.order[i] == id {
+			p.order = append(p.order[:i], p.order[i+1:]...)
+			return
+		}
+	}
+}
+
+func (n *Node) checkCeremony(m *p2p.Message) error {
+	if n.ceremony.isDone() {
+		return classed(errStale, "the ceremony is done")
+	}
+	if n.chain.HasCeremonyEntry(m.Data) {
+		return classed(errStale, "ceremony entry is in the log")
+	}
+	return dkg.CheckEntry(n.dkgMembers, m.Data)
+}
+
+func (n *Node) handleCeremony(m *p2p.Message) { n.ceremonyPool.add(m.Data) }
+
+// ceremonyLoop sends this member's entries, and proposes everybody's while this node leads the log. It ends with the
+// ceremony.
+func (n *Node) ceremonyLoop(ctx context.Context) {
+	ticks := time.NewTicker(ceremonyTick)
+	defer ticks.Stop()
+	sent := make(map[[32]byte]time.Time)
+	for !n.ceremony.isDone() {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-ticks.C:
+			n.sendCeremony(ctx, now, sent)
+			n.proposeCeremony(ctx, now)
+		}
+	}
+}
+
+func (n *Node) sendCeremony(ctx context.Context, now time.Time, sent map[[32]byte]time.Time) {
+	for _, entry := range n.ceremony.wanted(now) {
+		n.ceremonyPool.add(entry)
+		id := sha256.Sum256(entry)
+		if now.Sub(sent[id]) < ceremonyResend {
+			continue
+		}
+		sent[id] = now
+		if err := n.topics.ceremony.Publish(ctx, entry); err != nil && ctx.Err() == nil {
+			n.log.Error("ceremony entry not sent", "err", err)
+		}
+	}
+}
+
+func (n *Node) proposeCeremony(ctx context.Context, now time.Time) {
+	if !n.leads(ctx) {
+		return
+	}
+	useless := func(entry []byte) bool { return n.chain.HasCeremonyEntry(entry) }
+	for _, entry := range n.ceremonyPool.due(now, useless) {
+		proposing, cancel := context.WithTimeout(ctx, ceremonyProposal)
+		err := n.raft.Propose(proposing, chain.CeremonyEntry(entry))
+		cancel()
+		if c := classOf(err); err != nil && (c == stale || c == invalid) {
+			n.ceremonyPool.refused(entry)
+		}
+		if err != nil {
+			n.log.Debug("ceremony entry not taken by the log", "err", err)
+		}
+	}
+}

@@ -1,0 +1,153 @@
+package node
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/daybreak-beacon/daybreak/p2p"
+	"github.com/daybreak-beacon/daybreak/partials"
+	"github.com/daybreak-beacon/daybreak/tlock"
+)
+
+// protocolKeys asks a peer for finished keys. The request is 1 to maxFetch slots of 8 bytes; the answer holds, for each of
+// them that the peer has a key of, the slot and the key: 8 and 96 bytes. Numbers are big-endian.
+const protocolKeys = "keys/1"
+
+const (
+	maxFetch     = 64
+	keyRecord    = 8 + tlock.KeySize
+	backfillWait = 250 * time.Millisecond // between two batches, so that peers and this node have time for the present
+)
+
+// serveKeys answers peers' requests for keys.
+func (n *Node) serveKeys() error {
+	_, err := p2p.ServeRequests(n.net, protocolKeys, p2p.RequestLimits{MaxRequest: 8 * maxFetch},
+		func(_ context.Context, _ p2p.PeerID, request []byte) ([]byte, error) {
+			if len(request) == 0 || len(request)%8 != 0 {
+				return nil, fmt.Errorf("a request holds slots of 8 bytes each")
+			}
+			var out []byte
+			for ; len(request) > 0; request = request[8:] {
+				key, ok, err := n.keys.get(binary.BigEndian.Uint64(request))
+				if err != nil {
+					n.log.Error("key not read", "err", err)
+					return nil, fmt.Errorf("this node could not answer")
+				}
+				if ok {
+					out = append(append(out, request[:8]...), key[:]...)
+				}
+			}
+			return out, nil
+		})
+	return err
+}
+
+// fetch asks a peer for the keys of at most maxFetch slots and returns the good ones.
+func (n *Node) fetch(ctx context.Context, group *partials.Group, peer p2p.PeerID, want []uint64) (map[uint64]tlock.Key, error) {
+	var request []byte
+	for _, slot := range want {
+		request = binary.BigEndian.AppendUint64(request, slot)
+	}
+	answer, err := p2p.Request(ctx, n.net, peer, protocolKeys, request, maxFetch*keyRecord)
+	if err != nil {
+		return nil, err
+	}
+	if len(answer)%keyRecord != 0 {
+		return nil, classed(errInvalid, "answer of %d bytes", len(answer))
+	}
+	keys := make(map[uint64]tlock.Key)
+	for record := range slices.Chunk(answer, keyRecord) {
+		slot := binary.BigEndian.Uint64(record)
+		if !slices.Contains(want, slot) {
+			return keys, classed(errInvalid, "key of slot %d, which was not asked for", slot)
+		}
+		key, err := tlock.ParseKey(record[8:])
+		if err != nil {
+			return keys, err
+		}
+		if err := group.Key().Verify(n.ns, tlock.SlotIdentity(slot), key); err != nil {
+			return keys, err
+		}
+		keys[slot] = key
+	}
+	return keys, nil
+}
+
+// fetchLoop fetches the keys this node lacks: those the loop asks for as soon as it asks, and older ones one batch after
+// the other.
+func (n *Node) fetchLoop(ctx context.Context) {
+	ticks := time.NewTicker(backfillWait)
+	defer ticks.Stop()
+	for turn := 0; ; turn++ {
+		select {
+		case <-ctx.Done():
+			return
+		case want := <-n.fetches:
+			// One peer a time: slots still missing are asked for again, of the next one.
+			if peers := n.net.Connected(); len(peers) > 0 {
+				n.fetchFrom(ctx, peers[turn%len(peers)], want)
+			}
+		case <-ticks.C:
+			if err := n.backfill(ctx); err != nil {
+				n.log.Error("key store", "err", err)
+			}
+		}
+	}
+}
+
+// fetchFrom fetches keys and hands them to the loop.
+func (n *Node) fetchFrom(ctx context.Context, peer p2p.PeerID, want []uint64) {
+	group := n.group.Load()
+	if group == nil {
+		return
+	}
+	for batch := range slices.Chunk(want, maxFetch) {
+		keys, err := n.fetch(ctx, group, peer, batch)
+		if err != nil && ctx.Err() == nil {
+			if classOf(err) == invalid {
+				n.log.Warn("a member answered with what is wrong", "index", n.members[peer], "err", err)
+			} else {
+				n.log.Debug("keys not fetched", "index", n.members[peer], "err", err)
+			}
+		}
+		n.loop.call(ctx, func() {
+			for _, slot := range batch {
+				if key, ok := keys[slot]; ok {
+					n.act(n.slots.fetched(time.Now(), slot, key))
+				}
+			}
+		})
+	}
+}
+
+// backfill fetches one batch of keys older than the window, from where it stopped last time. What no connected peer has
+// is passed over: such slots are signed if somebody asks for them.
+func (n *Node) backfill(ctx context.Context) error {
+	peers := n.net.Connected()
+	group, from, to := n.backfillRange()
+	if group == nil || len(peers) == 0 || from > to {
+		return nil
+	}
+	missing, err := n.keys.missing(from, to, maxFetch)
+	if err != nil {
+		return err
+	}
+	for _, peer := range peers {
+		if len(missing) == 0 {
+			break
+		}
+		n.fetchFrom(ctx, peer, missing)
+		missing = slices.DeleteFunc(missing, n.hasKey)
+	}
+	if ctx.Err() != nil {
+		return nil
+	}
+	done := to
+	if len(missing) > 0 {
+		done = missing[len(missing)-1] // the rest of the range comes next time
+	}
+	return n.keys.setBackfilled(done)
+}

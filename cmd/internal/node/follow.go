@@ -1,0 +1,121 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/daybreak-beacon/daybreak/cmd/internal/api"
+	"github.com/daybreak-beacon/daybreak/scheduler/chain"
+)
+
+// keptChainEvents is how many events of the chain may wait to be told. What is lost is only told, never decided by.
+const keptChainEvents = 8192
+
+// watchEvery is how often leader and peers are looked at.
+const watchEvery = 250 * time.Millisecond
+
+// follow tells what the chain does: log lines, metrics, the event stream. And it wakes the core, so that a slot is signed as
+// soon as the block that reaches it is there.
+func (n *Node) follow(ctx context.Context, events *chain.Subscription) {
+	defer events.Close()
+	for {
+		e, dropped, err := events.Next(ctx)
+		if err != nil {
+			return
+		}
+		if dropped > 0 {
+			n.log.Warn("too slow to tell all that the chain does", "lost", dropped)
+		}
+		switch {
+		case e.Block != nil:
+			n.tellBlock(e.Block, e.Replay)
+			n.tick(ctx)
+		case e.Activation != nil:
+			n.log.Info("group key agreed on", "epoch", e.Activation.Epoch, "active_from_block", e.Activation.Height)
+		case e.Skipped != nil && !e.Replay && classOf(e.Skipped) != stale:
+			n.log.Warn("log entry skipped", "entry", e.Index, "err", e.Skipped)
+		}
+	}
+}
+
+func (n *Node) tellBlock(a *chain.Applied, replay bool) {
+	h := &a.Block.Header
+	n.metrics.height.Set(float64(h.Number))
+	n.metrics.headTime.Set(float64(h.Time))
+	txs, _ := n.chain.Mempool().Len()
+	n.metrics.mempool.Set(float64(txs))
+	if replay {
+		return // it was told before the restart
+	}
+	n.log.Debug("block", "height", h.Number, "slot", h.Time, "proposer", h.Proposer, "transactions", len(a.Block.Transactions), "keys", len(a.Block.Update.Slots))
+	for _, k := range a.Block.Update.Slots {
+		n.log.Info("key on chain", "slot", k.Slot, "height", h.Number)
+	}
+	n.events.publish(api.EventBlock, blockJSON(a))
+	for _, r := range a.Receipts {
+		n.tellReceipt(h, r)
+	}
+}
+
+func (n *Node) tellReceipt(h *chain.Header, r *chain.Receipt) {
+	for _, l := range r.Logs {
+		e, ok := decodeLog(l)
+		if !ok {
+			continue
+		}
+		n.metrics.entries.WithLabelValues(e.Name).Inc()
+		if e.ID == 0 {
+			continue
+		}
+		n.events.publish(api.EventEntry, api.EntryEvent{ID: e.ID, What: e.Name, Block: h.Number, Time: h.Time})
+		switch e.Name {
+		case "Scheduled":
+			n.log.Info("entry scheduled", "entry", e.ID, "height", h.Number, "for", e.Args["key"])
+		case "Executed":
+			n.log.Info("entry ran", "entry", e.ID, "height", h.Number, "slot", h.Time, "attempt", e.Args["attempt"])
+		case "ExecutionFailed":
+			n.log.Info("entry failed", "entry", e.ID, "height", h.Number, "slot", h.Time, "attempt", e.Args["attempt"], "will_retry", e.Args["willRetry"])
+		default:
+			n.log.Info("entry "+lowerFirst(e.Name), "entry", e.ID, "height", h.Number)
+		}
+	}
+	if r.Status == 0 && r.Entry != 0 {
+		n.log.Info("entry not run", "entry", r.Entry, "height", h.Number, "reason", r.Reason)
+	}
+}
+
+func lowerFirst(s string) string { return fmt.Sprintf("%c%s", s[0]|0x20, s[1:]) }
+
+// watchLoop tells when another validator leads the log, and keeps what others may ask about peers.
+func (n *Node) watchLoop(ctx context.Context) {
+	ticks := time.NewTicker(watchEvery)
+	defer ticks.Stop()
+	var told uint32
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticks.C:
+		}
+		leader, ok := n.raft.Leader()
+		if !ok {
+			leader = 0
+		}
+		if leader != told {
+			told = leader
+			if leader == 0 {
+				n.log.Warn("no validator leads the log")
+			} else {
+				n.log.Info("leader changed", "index", leader, "name", n.nameOf(leader), "self", leader == n.self)
+			}
+		}
+		n.metrics.leader.Set(map[bool]float64{true: 1}[leader == n.self])
+		n.metrics.peers.Set(float64(len(n.net.Connected())))
+	}
+}
+
+func (n *Node) nameOf(index uint32) string {
+	v, _ := n.genesis.Validator(index)
+	return v.Name
+}

@@ -1,0 +1,40 @@
+package node
+
+import (
+	"fmt"
+	"sync"
+)
+
+// health is what /healthz says: good only if the key of the last slot came in time.
+type health struct {
+	mu     sync.Mutex // guards what follows
+	judged uint64     // newest slot judged
+	ok     bool
+	why    string
+}
+
+// judge looks at the newest slot whose time for a key is over.
+func (h *health) judge(s *slots, hasKey func(uint64) bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if s.reported == h.judged || s.reported <= s.started {
+		return
+	}
+	h.judged, h.ok, h.why = s.reported, hasKey(s.reported), ""
+	if !h.ok {
+		h.why = s.last.sentence()
+	}
+}
+
+// state is the answer: whether all is well, and a sentence.
+func (h *health) state() (ok bool, text string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case h.judged == 0:
+		return false, "no slot has ended since the start"
+	case !h.ok:
+		return false, fmt.Sprintf("slot %d has no key: %s", h.judged, h.why)
+	}
+	return true, fmt.Sprintf("the key of slot %d came in time", h.judged)
+}

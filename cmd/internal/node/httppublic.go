@@ -1,0 +1,244 @@
+package node
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+
+	"github.com/daybreak-beacon/daybreak/cmd/internal/api"
+	"github.com/daybreak-beacon/daybreak/p2p"
+	"github.com/daybreak-beacon/daybreak/scheduler"
+	"github.com/daybreak-beacon/daybreak/tlock"
+)
+
+// publicHandler serves package api to everybody.
+func (n *Node) publicHandler() http.Handler {
+	mux := http.NewServeMux()
+	get := func(path string, h handlerFunc) { mux.Handle("GET "+path, answer(n.log, h)) }
+	get("/v1/info", n.getInfo)
+	get("/v1/keys/{slot}", n.getKey)
+	get("/v1/entries/{id}", n.getEntry)
+	get("/v1/entries/{id}/runs", n.getRuns)
+	get("/v1/accounts/{address}", n.getAccount)
+	get("/v1/blocks/{number}", n.getBlock)
+	get("/v1/transactions/{hash}", n.getReceipt)
+	mux.Handle("POST /v1/transactions", answer(n.log, n.postTransaction))
+	mux.HandleFunc("GET /v1/stream", func(w http.ResponseWriter, r *http.Request) {
+		if err := n.events.serveStream(w, r); err != nil {
+			writeError(w, r, n.log, err)
+		}
+	})
+	mux.HandleFunc("/", n.unknownPath)
+	return mux
+}
+
+func (n *Node) unknownPath(w http.ResponseWriter, r *http.Request) {
+	writeError(w, r, n.log, &httpError{
+		status: http.StatusNotFound, err: fmt.Errorf("there is no %s %.80s", r.Method, r.URL.Path), hint: "GET /v1/info tells what this node is",
+	})
+}
+
+func (n *Node) getInfo(*http.Request) (any, error) {
+	info := api.Info{
+		ChainID: n.genesis.ChainID, GenesisHash: hex0x(n.hash[:]), Validators: len(n.genesis.Validators),
+		Threshold: n.genesis.Ceremony.Threshold, Index: int(n.self), Name: n.nameOf(n.self), Slot: uint64(time.Now().Unix()),
+		Head: headJSON(n.chain.Head()), Peers: len(n.net.Connected()), Ceremony: n.ceremony.describe(), GasToken: addressJSON(n.genesis.Policy.GasToken), Version: Version(),
+	}
+	if leader, ok := n.raft.Leader(); ok {
+		info.Leader = int(leader)
+	}
+	if g := n.group.Load(); g != nil {
+		info.GroupKey, info.Epoch = g.Key().String(), g.Epoch()
+	}
+	latest, ok, err := n.keys.latest()
+	if ok {
+		info.LatestKey = latest
+	}
+	return info, err
+}
+
+func (n *Node) getKey(r *http.Request) (any, error) {
+	text := r.PathValue("slot")
+	if text == "latest" {
+		slot, ok, err := n.keys.latest()
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			return nil, &httpError{err: classed(errNotYet, "no slot has a key here"), hint: "the ceremony is " + n.ceremony.describe()}
+		}
+		return n.lookUpKey(slot)
+	}
+	slot, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		return nil, &httpError{err: classed(errInvalid, "slot %.40q is not a number", text), hint: "a slot is a second since 1970; \"latest\" is the newest one with a key"}
+	}
+	return n.lookUpKey(slot)
+}
+
+// lookUpKey answers with a key, with when to come back, or, for an old slot that nobody signed, by having it signed.
+func (n *Node) lookUpKey(slot uint64) (any, error) {
+	key, ok, err := n.keys.get(slot)
+	if err != nil {
+		return nil, err
+	}
+	if ok {
+		return keyJSON(slot, key), nil
+	}
+	now := time.Now()
+	if wait := tlock.SlotEnd(slot).Sub(now); wait > 0 {
+		return nil, &httpError{
+			err:  classed(errNotYet, "slot %d is not over", slot),
+			hint: fmt.Sprintf("it ends in %s", wait.Round(time.Second)), retry: min(wait, time.Hour),
+		}
+	}
+	if slot < n.genesis.Time {
+		return nil, &httpError{err: classed(errStale, "slot %d was over before the network began", slot), hint: "nothing can be sealed to it"}
+	}
+	if n.group.Load() == nil {
+		return nil, &httpError{err: classed(errNotYet, "the network has no group key"), hint: "the ceremony is " + n.ceremony.describe(), retry: time.Second}
+	}
+	if slot > n.chain.Head().Time {
+		return nil, &httpError{err: classed(errNotYet, "no block has reached slot %d", slot), hint: "the chain stands still", retry: time.Second}
+	}
+	n.ask(slot, now)
+	return nil, &httpError{err: classed(errNotYet, "the key of slot %d is being fetched or made", slot), hint: "ask again", retry: time.Second}
+}
+
+func (n *Node) getEntry(r *http.Request) (any, error) {
+	view := n.chain.Scheduler()
+	id, err := entryID(view, r)
+	if err != nil {
+		return nil, err
+	}
+	return entryJSON(id, view.Entry(id)), nil
+}
+
+func (n *Node) getRuns(r *http.Request) (any, error) {
+	id, err := entryID(n.chain.Scheduler(), r)
+	if err != nil {
+		return nil, err
+	}
+	runs := []api.Receipt{}
+	for _, place := range n.chain.Runs(id) {
+		if a, ok := n.chain.Block(place.Number); ok {
+			runs = append(runs, receiptJSON(a, place.At))
+		}
+	}
+	return runs, nil
+}
+
+// entryID is the id in the request's path, of an entry that exists.
+func entryID(view scheduler.View, r *http.Request) (uint64, error) {
+	id, err := strconv.ParseUint(r.PathValue("id"), 10, 64)
+	if err != nil {
+		return 0, &httpError{err: classed(errInvalid, "entry id %.40q is not a number", r.PathValue("id")), hint: "ids are 1, 2, 3 …"}
+	}
+	if view.Status(id) == scheduler.None {
+		return 0, &httpError{status: http.StatusNotFound, err: fmt.Errorf("there is no entry %d", id), hint: fmt.Sprintf("the next one will be %d", view.NextID())}
+	}
+	return id, nil
+}
+
+func (n *Node) getAccount(r *http.Request) (any, error) {
+	text := r.PathValue("address")
+	if !common.IsHexAddress(text) || !strings.HasPrefix(text, "0x") {
+		return nil, &httpError{err: classed(errInvalid, "%.60q is not an address", text), hint: "write 0x and 40 hexadecimal digits"}
+	}
+	a := common.HexToAddress(text)
+	allowance, err := n.allowance(a)
+	if err != nil {
+		return nil, err
+	}
+	balance, escrow := n.chain.Balance(a), n.chain.Scheduler().Balance(scheduler.Addr(a))
+	return api.Account{
+		Address: addressJSON(a), Nonce: n.chain.Mempool().NextNonce(a), Balance: balance.Dec(), Escrow: escrow.Dec(), Allowance: allowance,
+	}, nil
+}
+
+func (n *Node) getBlock(r *http.Request) (any, error) {
+	text, number := r.PathValue("number"), n.chain.Head().Number
+	if text != "latest" {
+		var err error
+		if number, err = strconv.ParseUint(text, 10, 64); err != nil {
+			return nil, &httpError{err: classed(errInvalid, "block %.40q is not a number", text), hint: "\"latest\" is the head"}
+		}
+	}
+	a, ok := n.chain.Block(number)
+	switch head := n.chain.Head().Number; {
+	case ok:
+		return blockJSON(a), nil
+	case number > head:
+		return nil, &httpError{err: classed(errNotYet, "block %d is not there", number), hint: fmt.Sprintf("the head is %d", head)}
+	}
+	return nil, &httpError{err: classed(errStale, "block %d is too old to be kept here", number)}
+}
+
+func (n *Node) getReceipt(r *http.Request) (any, error) {
+	raw, err := hex.DecodeString(strings.TrimPrefix(r.PathValue("hash"), "0x"))
+	if err != nil || len(raw) != common.HashLength {
+		return nil, &httpError{err: classed(errInvalid, "%.80q is not a transaction's hash", r.PathValue("hash")), hint: "write 0x and 64 hexadecimal digits"}
+	}
+	hash := common.BytesToHash(raw)
+	if place, ok := n.chain.FindTx(hash); ok {
+		if a, ok := n.chain.Block(place.Number); ok {
+			return receiptJSON(a, place.At), nil
+		}
+	}
+	if _, ok := n.chain.Mempool().Get(hash); ok {
+		return nil, &httpError{err: classed(errNotYet, "the transaction waits for a block"), hint: "ask again", retry: time.Second}
+	}
+	return nil, &httpError{status: http.StatusNotFound, err: errors.New("this node knows no such transaction"), hint: "blocks older than about an hour are not kept"}
+}
+
+func (n *Node) postTransaction(r *http.Request) (any, error) {
+	body, err := io.ReadAll(io.LimitReader(r.Body, 2*maxTransaction+3))
+	if err != nil {
+		return nil, &httpError{status: http.StatusBadRequest, err: fmt.Errorf("reading the request: %w", err)}
+	}
+	raw, err := transactionBytes(body)
+	if err != nil {
+		return nil, &httpError{err: err, hint: "post a signed Ethereum transaction, as bytes or as 0x and hex"}
+	}
+	tx, err := n.chain.Mempool().Add(raw)
+	if err != nil {
+		return nil, explainTx(err)
+	}
+	if err := n.topics.transactions.Publish(n.ctx, raw); err != nil && !errors.Is(err, p2p.ErrClosed) {
+		return nil, err
+	}
+	return api.Submitted{Hash: tx.Hash().Hex()}, nil
+}
+
+// explainTx makes "full, later" a status of its own: 404 with Retry-After would read as "no such path".
+func explainTx(err error) error {
+	if classOf(err) == notYet {
+		return &httpError{status: http.StatusServiceUnavailable, err: err, hint: "send it again later", retry: 2 * time.Second}
+	}
+	if classOf(err) == stale {
+		return &httpError{status: http.StatusConflict, err: err, hint: "the account's next nonce is at /v1/accounts/"}
+	}
+	return err
+}
+
+func transactionBytes(body []byte) ([]byte, error) {
+	raw := body
+	if text := strings.TrimSpace(string(body)); strings.HasPrefix(text, "0x") {
+		decoded, err := hex.DecodeString(text[2:])
+		if err != nil {
+			return nil, classed(errInvalid, "transaction is not hex")
+		}
+		raw = decoded
+	}
+	if len(raw) == 0 || len(raw) > maxTransaction {
+		return nil, classed(errInvalid, "transaction of %d bytes; 1 to %d are possible", len(raw), maxTransaction)
+	}
+	return raw, nil
+}

@@ -1,0 +1,193 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"net"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/daybreak-beacon/daybreak/cmd/internal/api"
+	"github.com/daybreak-beacon/daybreak/p2p"
+	"github.com/daybreak-beacon/daybreak/partials"
+)
+
+// clockTick is how often time is let into the core. It divides a second, and ticks are aligned to it, so that one falls on
+// the end of each slot.
+const clockTick = 250 * time.Millisecond
+
+// clockLoop lets time in.
+func (n *Node) clockLoop(ctx context.Context) {
+	for {
+		now := time.Now()
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(now.Truncate(clockTick).Add(clockTick).Sub(now)):
+			n.tick(ctx)
+		}
+	}
+}
+
+// tick tells the core what time it is and where the chain stands.
+func (n *Node) tick(ctx context.Context) {
+	n.loop.do(ctx, func() {
+		now := time.Now()
+		pending := n.chain.PendingSlots(uint64(now.Unix()))
+		n.act(n.slots.block(now, n.chain.Head().Time, pending))
+		n.metrics.pool.Set(float64(n.slots.backlog()))
+		n.health.judge(n.slots, n.hasKey)
+	})
+}
+
+// act does at the edge what the core decided. It runs in the loop and waits for nobody.
+func (n *Node) act(do todo) {
+	for _, envelope := range do.send {
+		select {
+		case n.outbox <- envelope:
+		default: // it is sent again in resendEvery
+		}
+	}
+	for _, job := range do.jobs {
+		n.recover(job)
+	}
+	for _, k := range do.keys {
+		n.takeKey(k)
+	}
+	if len(do.fetch) > 0 {
+		select {
+		case n.fetches <- do.fetch:
+		default: // asked for again in fetchEvery
+		}
+	}
+	for _, b := range do.blamed {
+		n.log.Warn("members sent bad partials", "slot", b.slot, "index", b.members)
+	}
+	for _, m := range do.missed {
+		n.metrics.missed.WithLabelValues(string(m.reason)).Inc()
+		if m.reason == reasonNoGroup {
+			continue // the ceremony's own lines tell it better
+		}
+		n.log.Warn("slot missed: "+m.reason.sentence(), "slot", m.slot, "reason", string(m.reason), "have", m.have,
+			"need", n.genesis.Ceremony.Threshold, "missing", m.missing)
+	}
+}
+
+// recover runs the heavy part of a recovery on a worker.
+func (n *Node) recover(job *partials.Job) {
+	n.wg.Go(func() {
+		select {
+		case n.workers <- struct{}{}:
+		case <-n.ctx.Done():
+			return
+		}
+		out := job.Run(nil)
+		<-n.workers
+		n.loop.do(n.ctx, func() { n.act(n.slots.outcome(time.Now(), job.Identity(), out)) })
+	})
+}
+
+// takeKey stores and announces a key.
+func (n *Node) takeKey(k newKey) {
+	if err := n.keys.put(k.slot, k.key); err != nil {
+		n.log.Error("key store", "slot", k.slot, "err", err)
+		return
+	}
+	n.metrics.keys.WithLabelValues(k.source).Inc()
+	switch {
+	case k.source == sourceFetched:
+		n.log.Debug("key fetched", "slot", k.slot)
+	case k.fresh && k.late < missedAfter:
+		n.metrics.slotToKey.Observe(k.late.Seconds())
+		n.log.Info("key recovered", "slot", k.slot, "ms", k.late.Milliseconds(), "partials", k.partials)
+	default:
+		n.log.Info("key recovered late", "slot", k.slot, "late", k.late.Round(time.Millisecond).String(), "partials", k.partials)
+	}
+	n.events.publish(api.EventKey, keyJSON(k.slot, k.key.Bytes()))
+}
+
+// sendLoop publishes own partials.
+func (n *Node) sendLoop(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case envelope := <-n.outbox:
+			if err := n.topics.partials.Publish(ctx, envelope); err != nil && !errors.Is(err, p2p.ErrClosed) && ctx.Err() == nil {
+				n.log.Error("partial not sent", "err", err)
+			}
+		}
+	}
+}
+
+// groupReady takes in the end of the ceremony. Called by the log's state machine.
+func (n *Node) groupReady(group *partials.Group, share partials.Share, restored bool) {
+	first, err := n.keys.first()
+	if err != nil {
+		n.stop(err)
+		return
+	}
+	if first == 0 {
+		// The group exists since the block before; who joins later cannot know, and looks for keys from the beginning.
+		first = n.genesis.Time
+		if !restored {
+			first = max(first, n.chain.Head().Time)
+		}
+		if err := n.keys.setFirst(first); err != nil {
+			n.stop(err)
+			return
+		}
+	}
+	n.loop.do(n.ctx, func() {
+		n.slots.activate(time.Now(), group, share, first)
+		n.group.Store(group)
+		n.act(n.slots.tick(time.Now()))
+	})
+}
+
+// backfillRange is the group and the slots to look for keys in; the group is nil while there is none.
+func (n *Node) backfillRange() (group *partials.Group, from, to uint64) {
+	group = n.group.Load()
+	first, err1 := n.keys.first()
+	done, err2 := n.keys.backfilled()
+	head := n.chain.Head().Time
+	if group == nil || err1 != nil || err2 != nil || head < 2*window {
+		return nil, 0, 0
+	}
+	return group, max(first, done+1), head - window - lateWindow
+}
+
+// dialLog connects to another member's log.
+func (n *Node) dialLog(ctx context.Context, member uint32) (net.Conn, error) {
+	return n.net.Open(ctx, n.peerIDs[member], protocolLog)
+}
+
+func ignoreClosed(err error) error {
+	if errors.Is(err, net.ErrClosed) {
+		return nil
+	}
+	return err
+}
+
+// spread runs f for 0..n-1 on all cores.
+func spread(n int, f func(i int)) {
+	workers := min(n, runtime.NumCPU())
+	if workers <= 1 {
+		for i := range n {
+			f(i)
+		}
+		return
+	}
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range workers {
+		wg.Go(func() {
+			for i := next.Add(1) - 1; i < int64(n); i = next.Add(1) - 1 {
+				f(int(i))
+			}
+		})
+	}
+	wg.Wait()
+}
