@@ -1,0 +1,45 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/daybreak-beacon/daybreak/cmd/internal/cli"
+	"github.com/daybreak-beacon/daybreak/cmd/internal/node"
+)
+
+func runCmd() *cobra.Command {
+	var home string
+	cmd := &cobra.Command{
+		Use:     "run",
+		Short:   "Run the validator of a folder until it is told to stop",
+		Example: `  beacond run --home ~/validator`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			h, err := needHome(home)
+			if err != nil {
+				return err
+			}
+			cfg, err := h.LoadConfig()
+			if err != nil {
+				return err
+			}
+			log, err := cli.NewLogger(cmd.ErrOrStderr(), cfg.LogLevel, cfg.LogFormat)
+			if err != nil {
+				return err
+			}
+			n, err := node.Start(h, log)
+			if err != nil {
+				return err
+			}
+			failed := n.Wait(cmd.Context())
+			if failed == nil {
+				log.Info("stopping")
+			}
+			if err := n.Close(); err != nil {
+				log.Error("stopping", "err", err)
+			}
+			return failed
+		},
+	}
+	homeFlag(cmd, &home)
+	return cmd
+}

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/daybreak-beacon/daybreak/cmd/internal/api"
+	"github.com/daybreak-beacon/daybreak/cmd/internal/cli"
+)
+
+// staleAfter is how old head and newest key of a healthy node may be, in seconds. A slot's key comes a second after its begin.
+const staleAfter = 5
+
+func statusCmd() *cobra.Command {
+	var (
+		url    string
+		home   string
+		asJSON bool
+	)
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "Tell how a running validator is",
+		Long: `Ask a running validator how it is. Exit code 0: it follows the chain and slots get their keys. 3: not yet, because the
+ceremony is under way or it is catching up. 1: it cannot be reached, or the network stands still.`,
+		Example: `  beacond status --home ~/validator
+  beacond status --node http://127.0.0.1:26680 --json`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			base, err := nodeURL(url, home)
+			if err != nil {
+				return err
+			}
+			c, err := api.NewClient(base)
+			if err != nil {
+				return cli.Usage("--node: %w", err)
+			}
+			defer c.Close()
+			info, err := c.Info(cmd.Context())
+			if err != nil {
+				return cli.Hint(err, "is it running? its log says what it does")
+			}
+			if asJSON {
+				err = json.NewEncoder(cmd.OutOrStdout()).Encode(info)
+			} else {
+				err = printStatus(cmd.OutOrStdout(), info, time.Now())
+			}
+			if err != nil {
+				return err
+			}
+			return judge(info)
+		},
+	}
+	homeFlag(cmd, &home)
+	cmd.Flags().Lookup("home").Usage = "the validator's folder, whose config tells the address"
+	cmd.Flags().StringVar(&url, "node", "", "base URL of the node instead")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "for scripts")
+	return cmd
+}
+
+// nodeURL is the address given, or the one that the folder's config says.
+func nodeURL(url, home string) (string, error) {
+	if url != "" {
+		return url, nil
+	}
+	h, err := needHome(home)
+	if err != nil {
+		return "", cli.Usage("which validator? give --home DIR or --node URL")
+	}
+	cfg, err := h.LoadConfig()
+	if err != nil {
+		return "", err
+	}
+	return "http://" + cfg.Public, nil
+}
+
+// judge turns a status into the exit code, with the reason.
+func judge(info api.Info) error {
+	switch {
+	case info.GroupKey == "":
+		return cli.NotYet(fmt.Errorf("no group key yet: the ceremony is %s", info.Ceremony))
+	case info.Head.Timestamp+staleAfter < info.Slot && info.Leader == 0:
+		return fmt.Errorf("the network stands still since slot %d: no validator leads the log", info.Head.Timestamp)
+	case info.Head.Timestamp+staleAfter < info.Slot:
+		return cli.NotYet(fmt.Errorf("the node is %d slots behind", info.Slot-info.Head.Timestamp))
+	case info.LatestKey+staleAfter < info.Slot:
+		return fmt.Errorf("no slot has got a key since slot %d", info.LatestKey)
+	}
+	return nil
+}
+
+func printStatus(w io.Writer, s api.Info, now time.Time) error {
+	leader := "none"
+	if s.Leader != 0 {
+		leader = fmt.Sprint(s.Leader)
+	}
+	key := s.GroupKey
+	if key == "" {
+		key = "none yet, the ceremony is " + s.Ceremony
+	}
+	_, err := fmt.Fprintf(w, `validator     %d of %d (%s), %d make a key
+chain id      %d
+genesis hash  %s
+group key     %s
+head          block %d of slot %d, %ds ago
+latest key    slot %d, %ds ago
+leader        %s
+peers         %d
+version       %s
+`, s.Index, s.Validators, s.Name, s.Threshold, s.ChainID, s.GenesisHash, key,
+		s.Head.Number, s.Head.Timestamp, now.Unix()-int64(s.Head.Timestamp), s.LatestKey, now.Unix()-int64(s.LatestKey), leader, s.Peers, s.Version)
+	return err
+}
