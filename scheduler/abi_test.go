@@ -63,7 +63,7 @@ const contractABI = `[
  {"name":"calls","type":"bytes"},{"name":"dependsOn","type":"uint64[]"},{"name":"commitment","type":"bytes32"},{"name":"whenItem","type":"bytes32"},
  {"name":"whenOperand","type":"uint256"}]}]}]`
 
-func parsedABI(t testing.TB) abi.ABI {
+func parsedABI(t rapid.TB) abi.ABI {
 	t.Helper()
 	parsed, err := abi.JSON(strings.NewReader(contractABI))
 	must(t, err)
@@ -327,7 +327,7 @@ func TestInterface(t *testing.T) {
 	})
 }
 
-func mustPack(t testing.TB, parsed abi.ABI, name string, value any) []byte {
+func mustPack(t rapid.TB, parsed abi.ABI, name string, value any) []byte {
 	t.Helper()
 	b, err := parsed.Methods[name].Outputs.Pack(value)
 	must(t, err)

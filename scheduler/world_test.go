@@ -7,9 +7,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"testing"
 
 	"github.com/holiman/uint256"
+
+	"pgregory.net/rapid"
 
 	"github.com/daybreak-beacon/daybreak/scheduler"
 	"github.com/daybreak-beacon/daybreak/scheduler/memory"
@@ -51,8 +52,9 @@ func testPolicy() scheduler.Policy {
 
 // world is a chain for tests: activated at height 0, time 99, one block a second unless a test leaves some out.
 type world struct {
-	testing.TB
+	rapid.TB
 	*memory.Host
+	config   memory.Config
 	secret   bls.Scalar // the group's secret
 	script   func(f *memory.Frame) ([]byte, error)
 	proposer scheduler.Addr
@@ -64,12 +66,12 @@ type world struct {
 	events   []string            // of the last block's leading transactions
 }
 
-func newWorld(t testing.TB) *world { return newWorldWith(t, testPolicy()) }
+func newWorld(t rapid.TB) *world { return newWorldWith(t, testPolicy()) }
 
-func newWorldWith(t testing.TB, p scheduler.Policy) *world {
+func newWorldWith(t rapid.TB, p scheduler.Policy) *world {
 	t.Helper()
 	w := &world{TB: t, secret: bls.ScalarFromUint64(0x5eed), proposer: proposer}
-	h, err := memory.New(memory.Config{
+	w.config = memory.Config{
 		ChainID: chainID, GenesisHash: [32]byte{0x11}, Policy: p, Time: 99,
 		Targets: map[scheduler.Addr]memory.Target{
 			revertTarget: memory.Reverter,
@@ -79,7 +81,8 @@ func newWorldWith(t testing.TB, p scheduler.Policy) *world {
 			},
 			scriptTarget: func(f *memory.Frame) ([]byte, error) { return w.script(f) },
 		},
-	})
+	}
+	h, err := memory.New(w.config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +98,7 @@ func newWorldWith(t testing.TB, p scheduler.Policy) *world {
 
 func amount(v uint64) uint256.Int { return *uint256.NewInt(v) }
 
-func must(t testing.TB, err error) {
+func must(t rapid.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -109,7 +112,7 @@ func (w *world) install(secret bls.Scalar) {
 	w.update.GroupKey = b[:]
 }
 
-func groupKey(t testing.TB, secret bls.Scalar) tlock.GroupKey {
+func groupKey(t rapid.TB, secret bls.Scalar) tlock.GroupKey {
 	t.Helper()
 	gk, err := tlock.GroupKeyFromPoint(bls.MulG1Public(secret))
 	must(t, err)
@@ -310,21 +313,21 @@ func (w *world) sealedBytes(slot uint64, encoded []byte) scheduler.Params {
 
 // Checks.
 
-func expect[T comparable](t testing.TB, what string, got, want T) {
+func expect[T comparable](t rapid.TB, what string, got, want T) {
 	t.Helper()
 	if got != want {
 		t.Errorf("%s: got %v, want %v", what, got, want)
 	}
 }
 
-func expectList[T comparable](t testing.TB, what string, got []T, want ...T) {
+func expectList[T comparable](t rapid.TB, what string, got []T, want ...T) {
 	t.Helper()
 	if !slices.Equal(got, want) {
 		t.Errorf("%s: got %v, want %v", what, got, want)
 	}
 }
 
-func expectErr(t testing.TB, what string, got, want error) {
+func expectErr(t rapid.TB, what string, got, want error) {
 	t.Helper()
 	if !errors.Is(got, want) {
 		t.Errorf("%s: got error %v, want %v", what, got, want)

@@ -65,12 +65,10 @@ func (l *leaf) value() []byte {
 }
 
 func (l *leaf) digest() [32]byte {
-	h := sha256.New()
+	var fixed [1 + keySize + 32]byte // enough for a word, on the stack
 	k := l.key.bytes()
-	h.Write([]byte{0})
-	h.Write(k[:])
-	h.Write(l.value())
-	return [32]byte(h.Sum(nil))
+	buf := append(append(fixed[:1], k[:]...), l.value()...)
+	return sha256.Sum256(buf)
 }
 
 func (b *branch) digest() [32]byte {
@@ -78,7 +76,8 @@ func (b *branch) digest() [32]byte {
 		return b.sum
 	}
 	var bitmap uint16
-	buf := make([]byte, 3, 3+16*32)
+	var fixed [3 + 16*32]byte
+	buf := fixed[:3]
 	for i, kid := range b.kids {
 		if kid != nil {
 			bitmap |= 1 << i

@@ -1,0 +1,243 @@
+package scheduler_test
+
+import (
+	"slices"
+
+	"pgregory.net/rapid"
+
+	"github.com/daybreak-beacon/daybreak/scheduler"
+	"github.com/daybreak-beacon/daybreak/scheduler/memory"
+	"github.com/daybreak-beacon/daybreak/tlock"
+)
+
+// A stream is a byte string read as operations: blocks with their times, proposers, keys and transactions. Any bytes are a stream,
+// so rapid, fuzzing and a seeded generator drive the same machine with it.
+type stream struct {
+	data   []byte
+	at     int
+	sealed int // in 256 entries that could be; sealing is what takes the time
+}
+
+func (s *stream) more() bool { return s.at < len(s.data) }
+
+func (s *stream) byte() byte {
+	if !s.more() {
+		return 0
+	}
+	s.at++
+	return s.data[s.at-1]
+}
+
+// pick is a number below n.
+func (s *stream) pick(n int) int { return int(s.byte()) % n }
+
+// chance is true in n of 256 cases.
+func (s *stream) chance(n int) bool { return int(s.byte()) >= 256-n }
+
+// recorded is one block with everything in it that is not derived from the state, so that a replica can replay it.
+type recorded struct {
+	env    scheduler.Env
+	update scheduler.Update
+	txs    []recordedTx
+}
+
+type recordedTx struct {
+	from  scheduler.Addr
+	input []byte
+}
+
+// streamPolicy is tight, so that a short stream meets every limit.
+func streamPolicy() scheduler.Policy {
+	p := testPolicy()
+	p.GasPerBlock, p.GuaranteedGasPerSlot, p.MaxHorizonSlots, p.MaxLateSlots, p.MaxEntriesPerBlock = 1_300_000, 700_000, 40, 9, 3
+	return p
+}
+
+// newStreamWorld is a world whose script target calls the scheduler back with its input; an odd last byte lets the error pass.
+func newStreamWorld(t rapid.TB) *world {
+	w := newWorldWith(t, streamPolicy())
+	w.script = func(f *memory.Frame) ([]byte, error) {
+		n := len(f.Input) - 1
+		if n < 0 {
+			return nil, nil
+		}
+		_, err := f.Call(scheduler.Address, f.Gas, f.Input[:n])
+		if f.Input[n]&1 == 1 {
+			return nil, nil
+		}
+		return nil, err
+	}
+	must(t, w.Mint(scriptTarget, amount(1e12)))
+	w.Approve(scriptTarget, scheduler.Address, amount(1e12))
+	w.install(w.secret)
+	return w
+}
+
+// nextBlock reads the head of a block: how far time goes on, who proposes, which of the pending keys it carries.
+func (s *stream) nextBlock(w *world) recorded {
+	env := w.Env()
+	b := recorded{env: scheduler.Env{Height: env.Height + 1, Time: env.Time + 1, Proposer: proposer}, update: w.update}
+	switch s.pick(16) {
+	case 0:
+		b.env.Time += uint64(s.pick(50))
+	case 1:
+		b.env.Proposer = bad
+	}
+	for _, slot := range w.view().WantedSlots(w.Beacon(), b.env.Time) {
+		if s.chance(150) {
+			b.update.Slots = append(b.update.Slots, w.slotKey(slot))
+		}
+	}
+	return b
+}
+
+var payers = []scheduler.Addr{alice, bob, scriptTarget}
+
+// id is mostly one of the last ids given out.
+func (s *stream) id(w *world) uint64 {
+	next := w.view().NextID()
+	return next - min(next, uint64(s.pick(10)))
+}
+
+// nextTx reads a transaction.
+func (s *stream) nextTx(w *world) recordedTx {
+	tx := recordedTx{from: scriptTarget}
+	if s.chance(128) {
+		tx.from = payers[s.pick(len(payers))]
+	}
+	id := s.id(w)
+	switch s.pick(12) {
+	case 0:
+		tx.input = scheduler.DepositInput(amount(uint64(s.byte()) * 1_000_000))
+	case 1:
+		tx.input = scheduler.WithdrawInput(amount(uint64(s.byte()) * 100_000))
+	case 2:
+		tx.input = scheduler.CancelInput(id)
+	case 3, 4:
+		tx.input = scheduler.ExpireInput(id)
+	default:
+		tx.input = scheduler.ScheduleInput(s.params(w, tx.from))
+	}
+	return tx
+}
+
+func (s *stream) params(w *world, payer scheduler.Addr) scheduler.Params {
+	now := w.Env()
+	p := scheduler.Params{
+		Slot: now.Time + uint64(s.pick(6)), GasPrice: 10 + uint64(s.pick(4)), Class: uint8(s.pick(2)), LateExecute: s.chance(60),
+		MaxRetries: uint8(s.pick(3)), BackoffSlots: uint32(s.pick(4)), GasLimit: 70_000 + uint64(s.byte())*2_000,
+	}
+	if s.chance(60) {
+		p.Slot, p.Height = 0, now.Height+uint64(s.pick(6))
+	}
+	for s.chance(110) {
+		p.DependsOn = append(p.DependsOn, scheduler.Dependency{ID: s.id(w), Finished: s.chance(128)})
+	}
+	targets := []scheduler.Addr{okTarget, okTarget, okTarget, revertTarget, scriptTarget, scriptTarget, panicTarget}
+	if s.chance(10) {
+		targets = []scheduler.Addr{mip20, gasToken, scheduler.Address}
+	}
+	for range 1 + s.pick(2) {
+		call := scheduler.Call{Target: targets[s.pick(len(targets))], GasLimit: 20_000}
+		if call.Target == scriptTarget {
+			call.GasLimit = 50_000
+			inner := scheduler.CancelInput(w.view().NextID() + uint64(s.pick(4)))
+			switch s.pick(4) {
+			case 0:
+				inner = scheduler.ExpireInput(s.id(w))
+			case 1:
+				inner = scheduler.ScheduleInput(with(entryOf(262_000, now.Time+uint64(s.pick(20))), price(10)))
+			case 2:
+				inner = scheduler.WithdrawInput(amount(uint64(s.byte())))
+			}
+			call.Data = append(inner, s.byte())
+		}
+		p.Calls = append(p.Calls, call)
+	}
+	if p.Slot != 0 && s.chance(s.sealed) {
+		s.sealParams(w, payer, &p)
+	}
+	return p
+}
+
+func (s *stream) sealParams(w *world, payer scheduler.Addr, p *scheduler.Params) {
+	var err error
+	p.Ciphertext, p.Commitment, err = tlock.SealCalls(w.Namespace(), groupKey(w, w.secret), tlock.SlotSeal(p.Slot, payer), tlock.EncodeCalls(p.Calls))
+	must(w, err)
+	p.Calls = nil
+	if s.chance(40) {
+		p.Ciphertext[int(s.byte())%len(p.Ciphertext)] ^= 1
+	}
+}
+
+// replay makes a recorded block on another replica.
+func (w *world) replay(b recorded) {
+	w.Helper()
+	w.update, w.proposer = b.update, b.env.Proposer
+	txs := make([]func(), len(b.txs))
+	for i, tx := range b.txs {
+		txs[i] = func() { w.transact(tx.from, tx.input) }
+	}
+	w.blockAt(b.env.Height, b.env.Time, txs...)
+}
+
+// record makes the stream's next block on w and returns it. The observer, which may be nil, looks at the world at each stage.
+func (s *stream) record(w *world, watch *invariants) recorded {
+	w.Helper()
+	b := s.nextBlock(w)
+	w.update, w.proposer = b.update, b.env.Proposer
+	watch.beforeBlock(w, b)
+	w.begin(b.env.Height, b.env.Time)
+	watch.afterBegin(w)
+	w.executeRuns()
+	watch.afterRuns(w)
+	for range s.pick(7) {
+		tx := s.nextTx(w)
+		b.txs = append(b.txs, tx)
+		before := w.StateHash()
+		r := w.transact(tx.from, tx.input)
+		watch.afterTx(w, tx, r, before)
+	}
+	w.EndBlock(w.runner)
+	watch.afterBlock(w)
+	return b
+}
+
+// drain supplies every key and no load, until nothing can happen any more (I-39).
+func (w *world) drain(watch *invariants) {
+	w.Helper()
+	for range 400 {
+		left := false
+		for id := uint64(1); id < w.view().NextID(); id++ {
+			e := w.view().Entry(id)
+			left = left || e.Status == scheduler.Scheduled && !watch.expirable[id]
+		}
+		if !left {
+			return
+		}
+		env := w.Env()
+		b := recorded{env: scheduler.Env{Height: env.Height + 1, Time: env.Time + 1, Proposer: proposer}}
+		w.proposer = proposer
+		for _, slot := range w.view().WantedSlots(w.Beacon(), b.env.Time) {
+			w.carry(slot)
+		}
+		b.update = w.update
+		watch.beforeBlock(w, b)
+		w.begin(b.env.Height, b.env.Time)
+		watch.afterBegin(w)
+		w.executeRuns()
+		watch.afterRuns(w)
+		w.EndBlock(w.runner)
+		watch.afterBlock(w)
+	}
+	w.Errorf("I-39: after 400 quiet blocks an entry is neither finished nor expirable")
+}
+
+func sortedKeys[V any](m map[uint64]V) []uint64 {
+	var keys []uint64
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
