@@ -24,7 +24,7 @@ var (
 	ErrKnown       = fmt.Errorf("%w: transaction is already known", ErrStale)
 	ErrNonceTooLow = fmt.Errorf("%w: nonce is already used", ErrStale)
 	ErrNonceGap    = fmt.Errorf("%w: nonce is too far ahead", ErrNotYet)
-	ErrUnderpriced = fmt.Errorf("%w: replacement is not priced 10%% higher", ErrInvalid)
+	ErrUnderpriced = fmt.Errorf("%w: replacement is not priced 10%% higher", ErrStale)
 	ErrSenderFull  = fmt.Errorf("%w: too many waiting transactions of this sender", ErrNotYet)
 	ErrPoolFull    = fmt.Errorf("%w: too many waiting transactions", ErrNotYet)
 	ErrNotLeader   = fmt.Errorf("%w: this validator does not lead the log", ErrNotYet)

@@ -56,7 +56,7 @@ func newMempool(chainID, gasLimit uint64, nonceOf func(Addr) uint64) *Mempool {
 }
 
 // Add takes a raw Ethereum transaction. Errors have a class: ErrInvalid (wrong chain or signature, malformed, too large),
-// ErrStale (known, nonce used), ErrNotYet (nonce too far ahead, pool full).
+// ErrStale (known, nonce used, replacement too cheap), ErrNotYet (nonce too far ahead, pool full).
 func (p *Mempool) Add(raw []byte) (*Tx, error) {
 	tx, err := DecodeTx(p.chainID, raw)
 	if err != nil {
