@@ -12,7 +12,7 @@ import (
 )
 
 // foreignTime is how long a peer of another genesis is left alone.
-const foreignTime = 30 * time.Second
+const foreignTime = 10 * time.Second
 
 // member is one other peer of genesis and all that we keep about it.
 type member struct {

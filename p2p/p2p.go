@@ -12,7 +12,7 @@
 //     trying for ever: a first retry at once, then after 100 ms, doubling to 2 s, with jitter.
 //  2. A connection of any other identity is refused as soon as the handshake has proven who it is.
 //  3. Each side tells its genesis hash (libp2p's identify exchange). A genesis peer that runs another genesis is named
-//     in one warning, disconnected, and tried again after 30 s.
+//     in one warning, disconnected, and tried again every 10 s.
 //  4. A message is published on a topic: signed by its author, sent to every connected peer that joined the topic, and
 //     handed on through gossipsub's mesh, so that it also reaches peers with no connection to the author.
 //  5. A receiver checks from cheap to dear: shape, size, known author, flood; then (after the signature) replay and the
@@ -43,7 +43,8 @@
 // # Limits
 //
 // A topic's messages are at most [MaxMessageSize]. Streams are bounded per peer and in total, by protocol. A peer has at
-// most 8 connections and 512 streams.
+// most 8 connections and 512 streams. A peer whose machine vanishes without a word counts as connected until keepalives
+// fail, after 30 to 40 s; one whose process dies is missed at once over TCP, which is therefore dialled before QUIC.
 //
 // Why not gossipsub's direct peers: they switch the mesh off and every message is sent by everyone to everyone. Why not
 // its peer scores: with a closed, known membership a penalty is for a cause that can be named; scores also punish slow
@@ -174,8 +175,9 @@ type Network interface {
 	Connected() []PeerID
 	// Join takes part in a topic. Joining one that is joined already is an error. Topic names are 1 to 64 characters.
 	Join(topic string, o TopicOptions) (Topic, error)
-	// Open opens a stream to a connected peer; it never dials. ctx bounds the opening only. ErrUnknownPeer,
-	// ErrNotConnected, ErrNotServed, ErrClosed.
+	// Open opens a stream to a connected peer; it never dials. ctx bounds the opening only. A peer that has too many
+	// of our streams resets this one, which shows when it is used. ErrUnknownPeer, ErrNotConnected, ErrNotServed,
+	// ErrClosed.
 	Open(ctx context.Context, peer PeerID, protocol string) (Stream, error)
 	// Serve runs h in a goroutine of its own for each stream that a peer opens, and closes the stream when h returns.
 	// What exceeds limits is reset at once. stop ends the service and resets its streams. The network's Close waits
