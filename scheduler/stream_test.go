@@ -53,15 +53,17 @@ func streamPolicy() scheduler.Policy {
 	return p
 }
 
-// newStreamWorld is a world whose script target calls the scheduler back with its input; an odd last byte lets the error pass.
+// newStreamWorld is a world whose script target calls the scheduler back with its input, less the last byte: if that is odd an error is
+// swallowed. With one byte alone it cancels the last entry that its block selected.
 func newStreamWorld(t rapid.TB) *world {
 	w := newWorldWith(t, streamPolicy())
 	w.script = func(f *memory.Frame) ([]byte, error) {
 		n := len(f.Input) - 1
-		if n < 0 {
-			return nil, nil
+		input := f.Input[:n]
+		if n == 0 {
+			input = scheduler.CancelInput(w.runs[len(w.runs)-1].ID)
 		}
-		_, err := f.Call(scheduler.Address, f.Gas, f.Input[:n])
+		_, err := f.Call(scheduler.Address, f.Gas, input)
 		if f.Input[n]&1 == 1 {
 			return nil, nil
 		}
@@ -141,14 +143,16 @@ func (s *stream) params(w *world, payer scheduler.Addr) scheduler.Params {
 		call := scheduler.Call{Target: targets[s.pick(len(targets))], GasLimit: 20_000}
 		if call.Target == scriptTarget {
 			call.GasLimit = 50_000
-			inner := scheduler.CancelInput(w.view().NextID() + uint64(s.pick(4)))
-			switch s.pick(4) {
+			var inner []byte
+			switch s.pick(5) {
 			case 0:
 				inner = scheduler.ExpireInput(s.id(w))
 			case 1:
 				inner = scheduler.ScheduleInput(with(entryOf(262_000, now.Time+uint64(s.pick(20))), price(10)))
 			case 2:
 				inner = scheduler.WithdrawInput(amount(uint64(s.byte())))
+			case 3:
+				inner = scheduler.CancelInput(w.view().NextID() + uint64(s.pick(4)))
 			}
 			call.Data = append(inner, s.byte())
 		}
