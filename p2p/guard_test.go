@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"time"
 
 	pubsub "github.com/libp2p/go-libp2p-pubsub"
 	pb "github.com/libp2p/go-libp2p-pubsub/pb"
@@ -217,6 +218,28 @@ func TestLibraryLogIsDemoted(t *testing.T) {
 	}
 	if !(demoted{}).Enabled(context.Background(), slog.LevelError) == slog.Default().Enabled(context.Background(), slog.LevelDebug) {
 		t.Error("without a handler of its own it does not ask the default logger")
+	}
+}
+
+func TestForeignGenesisIsNewsOnce(t *testing.T) {
+	var m member
+	now := time.Unix(1000, 0)
+	for _, step := range []struct {
+		what, version string
+		want          bool
+	}{
+		{"first seen", "a", true}, {"seen again", "a", false}, {"another one", "b", true}, {"back to the first", "a", true},
+	} {
+		now = now.Add(time.Hour)
+		if got := m.setForeign(step.version, now); got != step.want {
+			t.Errorf("%s: news is %v, want %v", step.what, got, step.want)
+		}
+		if got := m.faults.Refused(now); got != foreignTime {
+			t.Errorf("%s: refused for %v, want %v", step.what, got, foreignTime)
+		}
+	}
+	if !m.setVerified(true, now) || m.setVerified(true, now) || !m.setForeign("a", now) {
+		t.Error("a peer that had our genesis in between is not news")
 	}
 }
 

@@ -144,7 +144,7 @@ func TestForeignGenesisIsNamedOnce(t *testing.T) {
 	for i := range hs {
 		p2ptest.Eventually(t, "the other genesis is named", func() bool { return len(logs[i].with("another genesis")) > 0 })
 	}
-	time.Sleep(time.Second) // several times what a retry takes
+	time.Sleep(time.Second) // both have dialled and been dialled by now
 	for i, h := range hs {
 		lines := logs[i].with("level=WARN")
 		want := []string{"another genesis", string(idOf(t, 1-i)), hex.EncodeToString([]byte{byte(11 - i), 0, 0}), hex.EncodeToString([]byte{byte(10 + i), 0, 0})}
