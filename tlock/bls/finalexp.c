@@ -1,9 +1,10 @@
 //go:build !bls_plain
 
 // The final exponentiation, the same map as blst_final_exp but faster by the
-// compressed squarings of Karabina (eprint 2010/542). Its inputs are public. It
-// serves encryption and opening, where a wrong result cannot be accepted as a
-// right one; signatures are verified with blst's own.
+// compressed squarings of Karabina (eprint 2010/542). Its steps are the same for
+// every input but the degenerate ones below, which the pairing of a secret point
+// meets with negligible chance. It serves encryption and opening, where a wrong
+// result cannot be accepted as a right one; signatures are verified with blst's.
 
 #include "native.h"
 
