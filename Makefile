@@ -41,7 +41,7 @@ FUZZTIME ?= 20s
 fuzz: need ## fuzz every target for FUZZTIME (20s each)
 	@set -e; for d in $$(grep -rlE '^func Fuzz' --include='*_test.go' . | xargs -n1 dirname | sort -u); do \
 	  for f in $$(grep -hoE '^func Fuzz[A-Za-z0-9_]+' $$d/*_test.go | sed 's/func //' | sort -u); do \
-	    echo "fuzz $$d $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$d; done; done
+	    echo "fuzz $$d $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x $$d; done; done
 
 soak: need ## long runs: kill loops and random blocks (SOAK=30m)
 	DAYBREAK_SOAK=$${SOAK:-30m} $(GO) test -timeout 0 -count=1 -run 'Soak' ./...
