@@ -2,16 +2,17 @@ package scheduler
 
 import "github.com/holiman/uint256"
 
-// deposit pulls amount of the gas token from the caller into its available escrow (S-ESC-01, S-ESC-10).
+// deposit pulls amount of the gas token from the caller into its available escrow (S-ESC-01, S-ESC-10). Escrow is read after the
+// pull, in which a token may have called back.
 func (c *call) deposit(amount uint256.Int) error {
-	available, overflow := new(uint256.Int).AddOverflow(ptr(getAmount(c.State, tagAvailable, c.Caller)), &amount)
-	if overflow {
-		return TransferFailed
-	}
 	if err := c.Token.Pull(c.Caller, amount); err != nil {
 		return TransferFailed
 	}
-	setAmount(c.State, tagAvailable, c.Caller, *available)
+	available := getAmount(c.State, tagAvailable, c.Caller)
+	if _, overflow := available.AddOverflow(&available, &amount); overflow {
+		return TransferFailed
+	}
+	setAmount(c.State, tagAvailable, c.Caller, available)
 	c.emit(eventDeposited, amount.Bytes32(), wordOfAddr(c.Caller))
 	return nil
 }
@@ -62,5 +63,3 @@ func (c *call) unlock(payer Addr, fee uint256.Int) {
 	}
 	setAmount(c.State, tagLocked, payer, *locked.Sub(&locked, &fee))
 }
-
-func ptr[T any](v T) *T { return &v }

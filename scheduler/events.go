@@ -69,11 +69,9 @@ func DecodeEvent(topics []Word, data []byte) (ev Event, ok bool) {
 
 func topic(signature string) Word { return keccak([]byte(signature)) }
 
-func selectorOf(signature string) [4]byte { return [4]byte(keccakSlice(signature)) }
-
-func keccakSlice(s string) []byte {
-	w := keccak([]byte(s))
-	return w[:]
+func selectorOf(signature string) [4]byte {
+	w := keccak([]byte(signature))
+	return [4]byte(w[:])
 }
 
 func wordOfAddr(a Addr) (w Word) {

@@ -1,4 +1,60 @@
-// Package scheduler is the scheduler of document 002 as a deterministic state machine: facts in, decisions out.
+// Package scheduler is the Scheduler of document 002 as a deterministic state machine: it runs calls at a future slot or block height,
+// paid from escrow, and keeps the calls of sealed entries encrypted until the block that carries their slot's key. Next to it stands
+// the Beacon, whose storage holds the group key and the keys of ended slots.
+//
+// A slot is one second, named by its block timestamp. An entry waits in the queue of its key: a slot, or a height with HeightKey set.
+// It is Guaranteed, with gas reserved at its key, or BestEffort, chosen by price from what is left. Scheduling it locks its fee,
+// Cost * gasPrice; its run pays the fee to the block's proposer whatever the calls do.
+//
+// The machine keeps nothing of its own. State, token, beacon and the means to make calls are the Host's, small interfaces that an
+// embedding chain fills; package memory fills them in memory. Every node that begins the same block on the same state derives the same
+// leading transactions, and refuses a block that leads with others.
+//
+// # A block, step by step
+//
+// The numbers are those of the requirements ledger's block pipeline (S-…, A-nn and I-nn in comments cite its entries).
+//
+//  1. The chain checks the header.
+//  2. ApplyUpdate verifies the block's slot and condition keys and stores them.
+//  3. (Conditions, which this machine does not know yet, would be evaluated here.)
+//  4. BeginBlock scans the due queues: heights, then slots, oldest first, at most 4,096 keys of each kind and 1,024 entries. What can
+//     never run any more is skipped; a sealed entry without its key waits and holds its cursor.
+//  5. It gives out the gas budget: to Guaranteed entries, oldest first, then to BestEffort ones by price. An entry is ready once its
+//     dependencies are settled, or selected before it with no retry left.
+//  6. The selected entries leave their queues.
+//  7. Waiting BestEffort entries, and entries delayed by a dependency, move to the first of the next 8 keys with room, in id order.
+//  8. The cursors advance to the first key that still holds an entry; what they pass is cleared.
+//  9. The selected sealed entries are decrypted, checked against their commitments, and their calls stored.
+//  10. Execute runs each as a leading transaction of type 0x7e; then come the user transactions, through Call.
+//  11. EndBlock opens every other entry whose key is on chain, so that nothing stays sealed after the block that carries its key.
+//
+// # Outcomes of a run
+//
+// Success: the fee is paid, and the logs say whether the calls worked (Executed) or not (ExecutionFailed, perhaps with a retry).
+// Reverted: the token failed to pay; the fee stays locked and expire returns it. Skipped: an earlier run canceled the entry, or escrow
+// cannot cover the fee; nothing is charged. An entry's status is Executed before its first call is made, so no target can cancel,
+// expire or rerun it.
+//
+// # Security
+//
+// What must hold, and the tests hold it against random streams of operations: an entry's calls succeed at most once; every fee is
+// paid once, refunded, or still locked; an entry that anyone could expire never runs; the calls of a sealed entry are read only with
+// its key, which no block may carry before the slot is over. The Host is trusted: one that lies about its state or token breaks all of
+// this. Targets are not: they run with the scheduler as their sender and may call back into it at any time, and must check themselves
+// what authorises a call. A proposer may leave keys out of its block, and so delay an entry; it cannot open one early. A target
+// that panics is a target that failed.
+//
+// # Limits
+//
+// One-shot entries, open or sealed to a slot, with retries and dependencies. A recurrence is refused with CannotRecur, a condition with
+// BadCondition, a token reserve with BadReserve. Timestamps and heights stay below 2^60. State is words, laid out as storage.go says,
+// and one blob of at most 4,268 bytes for an entry's calls.
+//
+// Why not decrypt everything when the key arrives: the work before the first transaction stays bounded by what the block runs, and the
+// sweep at its end is bounded by maxEntriesPerBlock; both may use several cores through a Runner, and decide nothing in parallel.
+//
+// Why not a queue of (time, id) in one ordered map: a key's queue, its Guaranteed reserve and its limit are read and proven as one, and
+// a block's work does not grow with what is not due.
 package scheduler
 
 import "fmt"

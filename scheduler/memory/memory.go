@@ -1,4 +1,30 @@
-// Package memory is a host for the scheduler in memory: journaled state, gas token, call targets, snapshots.
+// Package memory is a host for package scheduler that keeps everything in memory: contract storage, the gas token, accounts to call.
+// Daybreak's chain runs on it, tests and simulations do, and a chain that embeds the scheduler can read here what a host has to do.
+//
+// # State
+//
+// Words and blobs of all contracts lie in one persistent trie: nodes are never changed, so that a snapshot is a pointer, a fork costs
+// nothing, and reverting undoes storage, transient words and logs at once. The trie's digest is StateHash (described at node); it
+// depends on the content alone. Export writes the leaves in the trie's order, and Import accepts nothing else.
+//
+// # Accounts
+//
+//	0x…fe  the scheduler, 0x…ff the beacon: their methods by ABI selector
+//	the policy's gasToken: approve, transfer, balanceOf, allowance, with Transfer and Approval logs
+//	0x…fc  ReceivePolicy: quarantine for credits that their receiver refuses (see ReceiveMode)
+//	0x…fb  the words that mark MIP20 tokens
+//	Config.Targets: accounts with code in Go
+//	any other: Echo, which takes every call and logs caller and input
+//
+// # A block
+//
+// BeginBlock, ExecuteRun for each run, Transact for each user transaction, EndBlock. Failed calls leave no effect. Gas is a flat
+// tariff (see call.go).
+//
+// # Limits
+//
+// The host checks no signatures, nonces or balances for gas: that is the chain's business. Targets in Go must be deterministic and
+// must keep no state outside Frame.State, or replicas part.
 package memory
 
 import (
