@@ -74,9 +74,9 @@ func (r inspection) print(w io.Writer) error {
 	if r.Condition == "" {
 		sealedTo, opens = fmt.Sprintf("slot %d", r.Slot), r.Opens
 		if r.Over {
-			opens += " (over)"
+			opens = "since " + opens
 		} else {
-			opens += fmt.Sprintf(" (in %s)", saySeconds(r.wait))
+			opens = fmt.Sprintf("in %s, at %s", saySeconds(r.wait), opens)
 		}
 	}
 	_, err := fmt.Fprintf(w, "chain id      %s\ngenesis hash  %s\nsealed to     %s\nopens         %s\n", r.ChainID, r.GenesisHash, sealedTo, opens)

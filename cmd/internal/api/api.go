@@ -1,6 +1,7 @@
 // Package api is the node's public HTTP interface as both sides see it: paths, JSON shapes, and a client.
 //
 //	GET  /v1/info                   what network this is and how far it is
+//	GET  /v1/network                the network file that "tlock --network" takes, as this node tells it
 //	GET  /v1/keys/{slot}            the key of a slot; "latest" for the newest
 //	GET  /v1/entries/{id}           an entry of the scheduler
 //	GET  /v1/entries/{id}/runs      receipts of its runs in recent blocks, oldest first
@@ -23,8 +24,8 @@ import "encoding/json"
 type Info struct {
 	ChainID     uint64 `json:"chain_id"`
 	GenesisHash string `json:"genesis_hash"`
-	GroupKey    string `json:"group_key"`  // empty until the ceremony is done
-	Epoch       uint64 `json:"epoch"`      // of the group; 0 until the ceremony is done
+	GroupKey    string `json:"group_key"`  // empty until the chain runs under it
+	Epoch       uint64 `json:"epoch"`      // of the group; 0 until then
 	Validators  int    `json:"validators"` // n
 	Threshold   int    `json:"threshold"`  // partials that make a key
 	Index       int    `json:"index"`      // this validator's, from 1

@@ -32,8 +32,8 @@ var errEnough = errors.New("enough")
 // slotKeys follows the stream of keys for some slots.
 func (s *show) slotKeys(ctx context.Context) error {
 	s.title("Every second, as soon as it is over, its key")
-	var last uint64
-	seen := 0
+	var first uint64
+	seen := make(map[uint64]bool)
 	err := s.clients[0].Stream(ctx, 0, func(e api.Event) error {
 		now := time.Now()
 		if e.Kind != api.EventKey {
@@ -43,31 +43,43 @@ func (s *show) slotKeys(ctx context.Context) error {
 		if err := json.Unmarshal(e.Data, &k); err != nil {
 			return err
 		}
-		late := now.Sub(tlock.SlotEnd(k.Slot))
-		switch {
-		case late < 0:
-			return fmt.Errorf("the key of slot %d came %s before the slot was over", k.Slot, -late)
-		case last != 0 && k.Slot != last+1:
-			return fmt.Errorf("the key of slot %d follows that of slot %d", k.Slot, last)
+		if first == 0 {
+			first = k.Slot
 		}
-		if err := s.verify(k); err != nil {
-			return fmt.Errorf("key of slot %d: %w", k.Slot, err)
+		if k.Slot < first {
+			return nil // one that came late
 		}
-		note := ""
-		if late > keyInTime {
-			note = " (this machine is busy)"
+		if err := s.showKey(k, now.Sub(tlock.SlotEnd(k.Slot))); err != nil {
+			return err
 		}
-		s.say("ok", "slot %d is over, its key is here %s later%s: %s…", k.Slot, late.Round(time.Millisecond), note, k.Key[:20])
-		last = k.Slot
-		if seen++; seen == shownKeys {
-			return errEnough
+		seen[k.Slot] = true
+		for slot := first; slot < first+shownKeys; slot++ {
+			if !seen[slot] {
+				return nil
+			}
 		}
-		return nil
+		return errEnough
 	})
 	if errors.Is(err, errEnough) {
 		return nil
 	}
 	return fmt.Errorf("following the keys: %w", err)
+}
+
+// showKey checks a key that came `late` after its slot's end, and shows it.
+func (s *show) showKey(k api.Key, late time.Duration) error {
+	if late < 0 {
+		return fmt.Errorf("the key of slot %d came %s before the slot was over", k.Slot, -late)
+	}
+	if err := s.verify(k); err != nil {
+		return fmt.Errorf("key of slot %d: %w", k.Slot, err)
+	}
+	note := ""
+	if late > keyInTime {
+		note = " (this machine is busy)"
+	}
+	s.say("ok", "slot %d is over, its key is here %s later%s: %s…", k.Slot, late.Round(time.Millisecond), note, k.Key[:20])
+	return nil
 }
 
 // scheduled is what "tlock schedule --json" prints.

@@ -27,7 +27,7 @@ type Options struct {
 	Dir        string    // where the validators' folders go; must be empty or missing
 	Validators int       // how many
 	Exe        string    // path of beacond
-	Output     io.Writer // the validators' merged output
+	Output     io.Writer // the validators' merged output; what all say alike is there once
 	Colour     bool      // one colour for each validator
 	LogLevel   string    // of the validators; "" for info
 	// PhaseTimeout of the ceremony, in seconds; 0 for the default.
@@ -53,6 +53,7 @@ type Node struct {
 	Home        node.Home
 	URL         string // of the public API
 	OperatorURL string
+	LogPath     string // all that it wrote, over all its runs
 
 	lines *lineWriter
 	proc  *process // nil while it is not running
@@ -72,7 +73,7 @@ func New(o Options) (*Network, error) {
 	if entries, err := os.ReadDir(o.Dir); err != nil || len(entries) > 0 {
 		return nil, errors.Join(err, fmt.Errorf("%s is not empty: a devnet begins in a folder of its own", o.Dir))
 	}
-	n := &Network{exe: o.Exe, out: &output{w: o.Output, colour: o.Colour}, KeyFile: filepath.Join(o.Dir, "account.key")}
+	n := &Network{exe: o.Exe, out: newOutput(o.Output, o.Colour), KeyFile: filepath.Join(o.Dir, "account.key")}
 	ports, err := freePorts(3 * o.Validators)
 	if err != nil {
 		return nil, err
@@ -95,7 +96,12 @@ func New(o Options) (*Network, error) {
 func (n *Network) addNode(o Options, index int, ports []int) (node.Descriptor, error) {
 	v := &Node{Index: index, Name: fmt.Sprintf("v%d", index), Home: node.Home(filepath.Join(o.Dir, fmt.Sprintf("v%d", index)))}
 	v.URL, v.OperatorURL = fmt.Sprintf("http://127.0.0.1:%d", ports[1]), fmt.Sprintf("http://127.0.0.1:%d", ports[2])
-	v.lines = n.out.lines(index-1, v.Name)
+	v.LogPath = filepath.Join(o.Dir, v.Name+".log")
+	full, err := os.OpenFile(v.LogPath, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return node.Descriptor{}, err
+	}
+	v.lines = n.out.lines(index-1, v.Name, full)
 	n.Nodes = append(n.Nodes, v)
 	cfg := node.DefaultConfig()
 	cfg.Listen = []string{fmt.Sprintf("/ip4/127.0.0.1/tcp/%d", ports[0])}
@@ -209,6 +215,9 @@ func (n *Network) Close() error {
 	var all error
 	for range n.Nodes {
 		all = errors.Join(all, <-errs)
+	}
+	for _, v := range n.Nodes {
+		all = errors.Join(all, v.lines.full.Close())
 	}
 	n.spawner.close()
 	return all

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"regexp"
 	"sync"
 )
 
@@ -15,30 +16,67 @@ const colourOff = "\x1b[0m"
 // maxLine bounds one line of a child's output, in bytes; a longer one is cut into several.
 const maxLine = 64 << 10
 
-// output merges the lines of several writers into one, whole lines only.
+// output merges the lines of several writers into one, whole lines only. What all of them say alike is shown once.
 type output struct {
-	mu     sync.Mutex // one line, one write
+	mu     sync.Mutex // one line, one write; guards told
 	w      io.Writer
 	colour bool
+	told   map[string]bool
+	order  []string // of told, oldest first
 }
 
-// lines is a writer whose lines appear in the output behind "label | ".
-func (o *output) lines(i int, label string) *lineWriter {
+// keptTold is how many common lines are remembered.
+const keptTold = 512
+
+// common are the messages by which every validator tells the same fact of the network.
+var common = regexp.MustCompile(`^\S+ info  (key recovered|key on chain|entry |leader changed|ceremony: phase|ceremony done|group key agreed on)`)
+
+// own are the parts of such a line that differ from one validator to the next.
+var own = regexp.MustCompile(`^\S+ | (ms|partials|self|late)=\S*`)
+
+// isNews tells whether nobody has said this before. The caller holds the lock.
+func (o *output) isNews(line []byte) bool {
+	if !common.Match(line) {
+		return true
+	}
+	fact := string(own.ReplaceAll(line, nil))
+	if o.told[fact] {
+		return false
+	}
+	if len(o.order) == keptTold {
+		delete(o.told, o.order[0])
+		o.order = append(o.order[:0], o.order[1:]...)
+	}
+	o.told[fact] = true
+	o.order = append(o.order, fact)
+	return true
+}
+
+func newOutput(w io.Writer, colour bool) *output {
+	return &output{w: w, colour: colour, told: make(map[string]bool)}
+}
+
+// lines is a writer whose lines appear in the output behind "label | ", and all of them, as they are, in full.
+func (o *output) lines(i int, label string, full io.WriteCloser) *lineWriter {
 	before, after := "", ""
 	if o.colour {
 		before, after = colours[i%len(colours)], colourOff
 	}
-	return &lineWriter{out: o, before: before + label + " | ", after: after + "\n"}
+	return &lineWriter{out: o, full: full, before: before + label + " | ", after: after + "\n"}
 }
 
 // lineWriter is used by one goroutine at a time, as exec.Cmd does.
 type lineWriter struct {
 	out           *output
+	full          io.WriteCloser
 	before, after string
 	rest          []byte // begun line
 }
 
 func (l *lineWriter) Write(p []byte) (int, error) {
+	if _, err := l.full.Write(p); err != nil {
+		return 0, err
+	}
 	l.rest = append(l.rest, p...)
 	for {
 		end := bytes.IndexByte(l.rest, '\n')
@@ -67,6 +105,9 @@ func (l *lineWriter) flush() {
 func (l *lineWriter) line(text []byte) error {
 	l.out.mu.Lock()
 	defer l.out.mu.Unlock()
+	if !l.out.isNews(text) {
+		return nil
+	}
 	_, err := fmt.Fprintf(l.out.w, "%s%s%s", l.before, text, l.after)
 	return err
 }

@@ -30,9 +30,8 @@ type ceremony struct {
 	signer  crypto.Signer
 	files   *ceremonyFiles
 	log     *slog.Logger
-	// ready is called once the log holds the end of the ceremony; restored says that the log's beginning was not seen.
-	ready func(g *partials.Group, s partials.Share, restored bool)
-	fatal func(error) // what makes it unsafe to go on
+	ready   func(*partials.Group, partials.Share) // the log holds the end of the ceremony
+	fatal   func(error)                           // what makes it unsafe to go on
 
 	mu      sync.Mutex // guards what follows: the log applies in one goroutine, the clock ticks in another
 	attempt uint64
@@ -91,7 +90,7 @@ func membersOf(g *chain.Genesis) []dkg.Member {
 func (c *ceremony) ApplyCeremony(_ uint64, entry []byte, replay bool) (*chain.CeremonyResult, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.apply(entry, replay, false)
+	return c.apply(entry, replay)
 }
 
 // RestoreCeremony implements chain.App.
@@ -104,14 +103,14 @@ func (c *ceremony) RestoreCeremony(entries []chain.CeremonyRecord) {
 	}
 	for _, e := range entries {
 		// The entries counted when they came; here they lead to the same.
-		if _, err := c.apply(e.Entry, true, true); err != nil {
+		if _, err := c.apply(e.Entry, true); err != nil {
 			c.fatal(fmt.Errorf("ceremony entry %d of a snapshot does not count here: %w", e.Index, err))
 			return
 		}
 	}
 }
 
-func (c *ceremony) apply(entry []byte, replay, restored bool) (*chain.CeremonyResult, error) {
+func (c *ceremony) apply(entry []byte, replay bool) (*chain.CeremonyResult, error) {
 	if c.machine == nil {
 		return nil, fmt.Errorf("the ceremony is done: %w", dkg.ErrStale)
 	}
@@ -124,7 +123,7 @@ func (c *ceremony) apply(entry []byte, replay, restored bool) (*chain.CeremonyRe
 	}
 	switch {
 	case step.Done != nil:
-		return c.done(step.Done, restored), nil
+		return c.done(step.Done), nil
 	case step.Failed != nil:
 		c.log.Warn("ceremony attempt failed; a new one follows", "attempt", c.attempt, "culprits", step.Failed.Culprits, "reason", step.Failed.Reason)
 		if err := c.begin(c.attempt + 1); err != nil {
@@ -141,7 +140,7 @@ func (c *ceremony) apply(entry []byte, replay, restored bool) (*chain.CeremonyRe
 
 // done stores what the ceremony made. A share that cannot be stored stops the node: the seed is still there, so the next
 // start replays the log and comes to the same share.
-func (c *ceremony) done(r *dkg.Result, restored bool) *chain.CeremonyResult {
+func (c *ceremony) done(r *dkg.Result) *chain.CeremonyResult {
 	c.machine = nil
 	result := &chain.CeremonyResult{Epoch: r.Group.Epoch(), GroupKey: r.Group.Key().Bytes()}
 	if c.group == nil {
@@ -155,13 +154,14 @@ func (c *ceremony) done(r *dkg.Result, restored bool) *chain.CeremonyResult {
 		c.fatal(fmt.Errorf("the group in %s is not the one the log leads to: the folder is another network's or was altered", c.files.groupPath(firstEpoch)))
 		return result
 	}
+	// Only now, with the share on disk or none to be had, are the seeds of no more use.
 	if err := c.files.erase(firstEpoch); err != nil {
 		c.log.Error("ceremony seeds not erased: remove the seed files by hand", "folder", c.files.dir, "err", err)
 	}
 	if c.share.IsZero() {
 		c.log.Warn("this validator has no share of the group key: it follows, but does not sign")
 	}
-	c.ready(c.group, c.share, restored)
+	c.ready(c.group, c.share)
 	return result
 }
 

@@ -72,23 +72,23 @@ func (c *ceremonyFiles) seed(epoch, attempt uint64) (seed dkg.Seed, err error) {
 	return dkg.Seed(raw), nil
 }
 
-// store writes group and share. Only once it has returned may the confirmation leave: a member that confirms and then
-// forgets its share takes one of the n-t that may be missing.
+// store writes share and group. The share comes first: a crash between the two leaves no group, and then the next start
+// replays the ceremony from the seed and writes the same again. A group without its share would look like an observer's.
 func (c *ceremonyFiles) store(g *partials.Group, s partials.Share) error {
-	if err := durable.WritePublic(c.groupPath(g.Epoch()), g.Encode()); err != nil {
-		return err
+	if !s.IsZero() {
+		text, err := s.Encode(g)
+		if err != nil {
+			return err
+		}
+		if err := durable.WriteSecret(c.sharePath(g.Epoch()), text); err != nil {
+			return err
+		}
 	}
-	if s.IsZero() {
-		return nil
-	}
-	text, err := s.Encode(g)
-	if err != nil {
-		return err
-	}
-	return durable.WriteSecret(c.sharePath(g.Epoch()), text)
+	return durable.WritePublic(c.groupPath(g.Epoch()), g.Encode())
 }
 
-// load reads group and share of an epoch; a nil group if there is none, a zero share if this node has none.
+// load reads group and share of an epoch; a nil group if there is none, a zero share if this node has none. A group
+// without a share, whose seed is still there, counts as none: the share can be made again.
 func (c *ceremonyFiles) load(epoch uint64) (*partials.Group, partials.Share, error) {
 	data, err := durable.Read(c.groupPath(epoch), maxGroupFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -103,6 +103,9 @@ func (c *ceremonyFiles) load(epoch uint64) (*partials.Group, partials.Share, err
 	}
 	data, err = durable.ReadSecret(c.sharePath(epoch), maxShareFile)
 	if errors.Is(err, fs.ErrNotExist) {
+		if seeds, err := c.seeds(epoch); err != nil || len(seeds) > 0 {
+			return nil, partials.Share{}, err
+		}
 		return g, partials.Share{}, nil
 	}
 	if err != nil {
@@ -115,17 +118,25 @@ func (c *ceremonyFiles) load(epoch uint64) (*partials.Group, partials.Share, err
 	return g, s, nil
 }
 
-// erase removes the seeds of an epoch's attempts: whoever had one could compute the dealer's secrets.
-func (c *ceremonyFiles) erase(epoch uint64) error {
+// seeds lists the seed files of an epoch's attempts.
+func (c *ceremonyFiles) seeds(epoch uint64) (paths []string, err error) {
 	entries, err := os.ReadDir(string(c.dir))
 	if err != nil {
-		return err
+		return nil, fmt.Errorf("ceremony folder: %w", err)
 	}
-	var errs []error
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), fmt.Sprintf("seed-%d-", epoch)) {
-			errs = append(errs, os.Remove(c.dir.Path(e.Name())))
+			paths = append(paths, c.dir.Path(e.Name()))
 		}
 	}
-	return errors.Join(errs...)
+	return paths, nil
+}
+
+// erase removes the seeds of an epoch's attempts: whoever had one could compute the dealer's secrets.
+func (c *ceremonyFiles) erase(epoch uint64) error {
+	paths, err := c.seeds(epoch)
+	for _, path := range paths {
+		err = errors.Join(err, os.Remove(path))
+	}
+	return err
 }

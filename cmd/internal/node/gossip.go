@@ -3,6 +3,7 @@ package node
 import (
 	"encoding/binary"
 	"errors"
+	"log/slog"
 	"time"
 
 	"github.com/daybreak-beacon/daybreak/dkg"
@@ -102,7 +103,7 @@ func (n *Node) checkPartial(m *p2p.Message) error {
 	if !ok {
 		return classed(errNotYet, "partial of a condition")
 	}
-	if err := n.admit(slot, e.Partial.Index); err != nil {
+	if err := n.admit(slot, e.Partial); err != nil {
 		return err
 	}
 	if group.N() <= verifyUpTo {
@@ -115,8 +116,8 @@ func (n *Node) checkPartial(m *p2p.Message) error {
 }
 
 // admit asks the loop whether the partial is of use.
-func (n *Node) admit(slot uint64, index uint32) (err error) {
-	if !n.loop.call(n.ctx, func() { err = n.slots.admit(time.Now(), slot, index) }) {
+func (n *Node) admit(slot uint64, part partials.Partial) (err error) {
+	if !n.loop.call(n.ctx, func() { err = n.slots.admit(time.Now(), slot, part) }) {
 		return classed(errNotYet, "stopping")
 	}
 	return err
@@ -127,8 +128,12 @@ func (n *Node) handlePartial(m *p2p.Message) {
 	slot, _ := e.Identity.Slot()
 	n.loop.do(n.ctx, func() {
 		do, err := n.slots.partial(time.Now(), slot, e.Partial)
+		level := slog.LevelDebug
+		if err != nil && classOf(err) == invalid {
+			level = slog.LevelWarn
+		}
 		if err != nil {
-			n.log.Debug("partial not taken in", "slot", slot, "index", e.Partial.Index, "err", err)
+			n.log.Log(n.ctx, level, "partial not taken in", "slot", slot, "index", e.Partial.Index, "err", err)
 		}
 		n.act(do)
 	})

@@ -2,6 +2,7 @@ package node
 
 import (
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -23,6 +24,7 @@ func (n *Node) publicHandler() http.Handler {
 	mux := http.NewServeMux()
 	get := func(path string, h handlerFunc) { mux.Handle("GET "+path, answer(n.log, h)) }
 	get("/v1/info", n.getInfo)
+	get("/v1/network", n.getNetwork)
 	get("/v1/keys/{slot}", n.getKey)
 	get("/v1/entries/{id}", n.getEntry)
 	get("/v1/entries/{id}/runs", n.getRuns)
@@ -54,14 +56,39 @@ func (n *Node) getInfo(*http.Request) (any, error) {
 	if leader, ok := n.raft.Leader(); ok {
 		info.Leader = int(leader)
 	}
-	if g := n.group.Load(); g != nil {
-		info.GroupKey, info.Epoch = g.Key().String(), g.Epoch()
+	if key := n.chain.GroupKey(); len(key) > 0 {
+		info.GroupKey, info.Epoch = hex0x(key), n.epoch()
 	}
 	latest, ok, err := n.keys.latest()
 	if ok {
 		info.LatestKey = latest
 	}
 	return info, err
+}
+
+// epoch is that of the group whose key is on chain.
+func (n *Node) epoch() (epoch uint64) {
+	head := n.chain.Head().Number
+	for _, a := range n.chain.Activations() {
+		if a.Height <= head {
+			epoch = a.Epoch
+		}
+	}
+	return epoch
+}
+
+// getNetwork answers with a network file, as "tlock --network" takes it.
+func (n *Node) getNetwork(*http.Request) (any, error) {
+	raw := n.chain.GroupKey()
+	if len(raw) == 0 {
+		return nil, &httpError{err: classed(errNotYet, "the network has no group key"), hint: "the ceremony is " + n.ceremony.describe(), retry: time.Second}
+	}
+	key, err := tlock.ParseGroupKey(raw)
+	if err != nil {
+		return nil, err
+	}
+	file, err := tlock.Network{Namespace: n.ns, GroupKey: key}.Encode()
+	return json.RawMessage(file), err
 }
 
 func (n *Node) getKey(r *http.Request) (any, error) {
@@ -96,7 +123,7 @@ func (n *Node) lookUpKey(slot uint64) (any, error) {
 	if wait := tlock.SlotEnd(slot).Sub(now); wait > 0 {
 		return nil, &httpError{
 			err:  classed(errNotYet, "slot %d is not over", slot),
-			hint: fmt.Sprintf("it ends in %s", wait.Round(time.Second)), retry: min(wait, time.Hour),
+			hint: whenOver(slot, wait), retry: min(wait, time.Hour),
 		}
 	}
 	if slot < n.genesis.Time {
@@ -110,6 +137,19 @@ func (n *Node) lookUpKey(slot uint64) (any, error) {
 	}
 	n.ask(slot, now)
 	return nil, &httpError{err: classed(errNotYet, "the key of slot %d is being fetched or made", slot), hint: "ask again", retry: time.Second}
+}
+
+// whenOver tells when a slot will be over.
+func whenOver(slot uint64, wait time.Duration) string {
+	end := tlock.SlotEnd(slot)
+	if end.Year() > 9999 {
+		return "it lies in the far future"
+	}
+	text := "it ends at " + end.Format(time.RFC3339)
+	if wait < 24*time.Hour {
+		text += ", in " + (wait + time.Second - 1).Truncate(time.Second).String()
+	}
+	return text
 }
 
 func (n *Node) getEntry(r *http.Request) (any, error) {

@@ -121,12 +121,21 @@ func writeError(w http.ResponseWriter, r *http.Request, log *slog.Logger, err er
 }
 
 func writeJSON(w http.ResponseWriter, status int, v any) {
-	body, err := json.Marshal(v)
+	body, err := marshal(v)
 	if err != nil {
 		panic("node: internal error: encoding an answer: " + err.Error())
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(status)
-	_, _ = w.Write(append(body, '\n')) // the client is gone; net/http closes the connection
+	_, _ = w.Write(body) // an error means that the client is gone; net/http closes the connection
+}
+
+// marshal writes JSON on one line, or what is JSON already as it is.
+func marshal(v any) ([]byte, error) {
+	if raw, ok := v.(json.RawMessage); ok {
+		return raw, nil
+	}
+	body, err := json.Marshal(v)
+	return append(body, '\n'), err
 }

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 
 	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/daybreak-beacon/daybreak/tlock"
 )
@@ -26,6 +27,7 @@ const (
 
 func openKeyStore(dir string, log *slog.Logger) (*keyStore, error) {
 	db, err := pebble.Open(dir, &pebble.Options{
+		FS:           vfs.Default, // without pebble's disk health checker, whose goroutine outlives a failed Open
 		Logger:       pebbleLog{log},
 		MemTableSize: 1 << 20, // a key is 104 bytes, one a second: small buffers do
 		CacheSize:    1 << 20,

@@ -35,6 +35,7 @@ func (n *Node) clockLoop(ctx context.Context) {
 func (n *Node) tick(ctx context.Context) {
 	n.loop.do(ctx, func() {
 		now := time.Now()
+		n.activate(now)
 		pending := n.chain.PendingSlots(uint64(now.Unix()))
 		n.act(n.slots.block(now, n.chain.Head().Time, pending))
 		n.metrics.pool.Set(float64(n.slots.backlog()))
@@ -123,28 +124,40 @@ func (n *Node) sendLoop(ctx context.Context) {
 }
 
 // groupReady takes in the end of the ceremony. Called by the log's state machine.
-func (n *Node) groupReady(group *partials.Group, share partials.Share, restored bool) {
-	first, err := n.keys.first()
+func (n *Node) groupReady(group *partials.Group, share partials.Share) {
+	n.loop.do(n.ctx, func() {
+		n.slots.setGroup(group, share)
+		n.group.Store(group)
+	})
+}
+
+// activate begins to sign once the group key is on chain.
+func (n *Node) activate(now time.Time) {
+	if n.slots.group == nil || n.slots.active() || len(n.chain.GroupKey()) == 0 {
+		return
+	}
+	first, err := n.firstSlot()
 	if err != nil {
 		n.stop(err)
 		return
 	}
-	if first == 0 {
-		// The group exists since the block before; who joins later cannot know, and looks for keys from the beginning.
-		first = n.genesis.Time
-		if !restored {
-			first = max(first, n.chain.Head().Time)
-		}
-		if err := n.keys.setFirst(first); err != nil {
-			n.stop(err)
-			return
+	n.slots.activate(now, first)
+}
+
+// firstSlot is the slot of the block that installed the group key. Who came too late to know looks for keys from the
+// network's beginning on.
+func (n *Node) firstSlot() (uint64, error) {
+	first, err := n.keys.first()
+	if err != nil || first > 0 {
+		return first, err
+	}
+	first = n.genesis.Time
+	if a := n.chain.Activations(); len(a) > 0 {
+		if block, ok := n.chain.Block(a[0].Height); ok {
+			first = block.Block.Header.Time
 		}
 	}
-	n.loop.do(n.ctx, func() {
-		n.slots.activate(time.Now(), group, share, first)
-		n.group.Store(group)
-		n.act(n.slots.tick(time.Now()))
-	})
+	return first, n.keys.setFirst(first)
 }
 
 // backfillRange is the group and the slots to look for keys in; the group is nil while there is none.
@@ -153,7 +166,7 @@ func (n *Node) backfillRange() (group *partials.Group, from, to uint64) {
 	first, err1 := n.keys.first()
 	done, err2 := n.keys.backfilled()
 	head := n.chain.Head().Time
-	if group == nil || err1 != nil || err2 != nil || head < 2*window {
+	if group == nil || first == 0 || err1 != nil || err2 != nil || head < 2*window {
 		return nil, 0, 0
 	}
 	return group, max(first, done+1), head - window - lateWindow

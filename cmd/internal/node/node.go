@@ -301,12 +301,16 @@ func (n *Node) openLog() error {
 
 func (n *Node) startLoops() error {
 	for _, run := range []func(context.Context){
-		n.loop.run, n.clockLoop, n.sendLoop, n.fetchLoop, n.produceLoop, n.ceremonyLoop, n.watchLoop,
+		n.loop.run, n.clockLoop, n.sendLoop, n.fetchLoop, n.produceLoop, n.ceremonyLoop, n.watchLoop, n.rebroadcastLoop,
 	} {
 		n.wg.Go(func() { run(n.ctx) })
 	}
 	return nil
 }
+
+// URL is the base URL of the public listener, and OperatorURL of the operator's.
+func (n *Node) URL() string         { return n.public.url() }
+func (n *Node) OperatorURL() string { return n.operator.url() }
 
 // Wait returns when ctx is done, or with the error that made it unsafe to go on.
 func (n *Node) Wait(ctx context.Context) error {

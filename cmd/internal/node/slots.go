@@ -3,6 +3,7 @@ package node
 import (
 	"cmp"
 	"maps"
+	"math"
 	"slices"
 	"time"
 
@@ -53,8 +54,8 @@ type slots struct {
 
 	head     uint64   // timestamp of the last applied block
 	pending  []uint64 // slots that entries on chain wait for
-	fresh    uint64   // slots before it ended before this node had the group
-	first    uint64   // oldest slot signed without being asked: the group did not exist before
+	fresh    uint64   // slots before it ended before this node could sign
+	first    uint64   // oldest slot signed without being asked, as the group key was not on chain before; notSigning until it is
 	next     uint64   // slots below are opened or passed
 	reported uint64   // slots up to here were judged as kept or missed
 	last     reason   // of the last missed one
@@ -95,16 +96,28 @@ type blame struct {
 
 func newSlots(ns tlock.Namespace, hasKey func(uint64) bool, now time.Time) *slots {
 	t := uint64(max(now.Unix(), 0))
-	return &slots{ns: ns, hasKey: hasKey, started: t, reported: t, open: make(map[uint64]*openSlot)}
+	return &slots{ns: ns, hasKey: hasKey, started: t, reported: t, first: notSigning, open: make(map[uint64]*openSlot)}
 }
 
-// activate takes the group in, and this node's share of it, zero if it has none. Slots from first on are signed.
-func (s *slots) activate(now time.Time, g *partials.Group, share partials.Share, first uint64) {
-	s.group, s.share, s.first, s.fresh = g, share, first, uint64(max(now.Unix(), 0))
+// notSigning is the first slot before the group key is on chain.
+const notSigning = math.MaxUint64
+
+// setGroup takes the group in, and this node's share of it, zero if it has none. Others' partials can be collected from now
+// on.
+func (s *slots) setGroup(g *partials.Group, share partials.Share) {
+	s.group, s.share, s.first = g, share, notSigning
 	s.pool = partials.NewPool(g, partials.DefaultLimits)
 	s.next = 0
 	s.open = make(map[uint64]*openSlot)
 }
+
+// activate takes in that the group key is on chain, since the block of slot first: slots from it on are signed.
+func (s *slots) activate(now time.Time, first uint64) {
+	s.first, s.fresh = first, max(first, uint64(max(now.Unix(), 0)))
+}
+
+// active tells whether slots are signed.
+func (s *slots) active() bool { return s.group != nil && s.first != notSigning }
 
 // block takes in that a block with this timestamp was applied, and that entries wait for the keys of these slots.
 func (s *slots) block(now time.Time, timestamp uint64, pending []uint64) todo {
@@ -125,7 +138,7 @@ func (s *slots) released(now time.Time) (uint64, bool) {
 func (s *slots) tick(now time.Time) (do todo) {
 	s.judge(now, &do)
 	newest, ok := s.released(now)
-	if s.group == nil || !ok {
+	if !s.active() || !ok {
 		return do
 	}
 	from := max(s.next, s.first, newest-min(newest, window-1))
@@ -206,7 +219,7 @@ func (s *slots) send(now time.Time, o *openSlot, do *todo) {
 
 // admit judges, before its costly verification, whether a member's partial of a slot is of use. The caller has checked
 // that the envelope is of this group and its author the member.
-func (s *slots) admit(now time.Time, slot uint64, index uint32) error {
+func (s *slots) admit(now time.Time, slot uint64, part partials.Partial) error {
 	if now.Add(clockSkew).Unix() < 1 || slot >= uint64(now.Add(clockSkew).Unix()) {
 		return classed(errNotYet, "partial of slot %d, which is not over", slot)
 	}
@@ -222,10 +235,13 @@ func (s *slots) admit(now time.Time, slot uint64, index uint32) error {
 			return partials.ErrDone
 		}
 	}
-	if !slices.Contains(s.pool.Missing(tlock.SlotIdentity(slot)), index) {
-		return partials.ErrDuplicate
+	id := tlock.SlotIdentity(slot)
+	if slices.Contains(s.pool.Missing(id), part.Index) {
+		return nil
 	}
-	return nil
+	// The pool has met this member here. It takes no second partial, and tells one sent twice from two that differ.
+	_, err := s.pool.Add(id, part)
+	return err
 }
 
 // partial takes in a member's partial that was admitted and verified.
@@ -293,7 +309,7 @@ func (s *slots) take(now time.Time, k newKey, do *todo) {
 // want takes in that somebody asks for the key of an old slot. It returns errNotYet if the slot may not be released, or
 // too many are wanted already.
 func (s *slots) want(now time.Time, slot uint64) error {
-	if s.group == nil || !mayRelease(slot, now, s.head) {
+	if !s.active() || !mayRelease(slot, now, s.head) {
 		return classed(errNotYet, "slot %d may not be released yet", slot)
 	}
 	count := 0
@@ -331,7 +347,7 @@ func (s *slots) judge(now time.Time, do *todo) {
 // why finds the reason for a missing key.
 func (s *slots) why(now time.Time, slot uint64) missedSlot {
 	m := missedSlot{slot: slot}
-	if s.group == nil {
+	if !s.active() || slot < s.fresh {
 		m.reason = reasonNoGroup
 		return m
 	}

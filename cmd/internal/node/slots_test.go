@@ -57,7 +57,8 @@ func newMember(ns tlock.Namespace, group *partials.Group, share partials.Share, 
 	m := &member{keys: make(map[uint64]tlock.Key)}
 	m.slots = newSlots(ns, func(s uint64) bool { _, ok := m.keys[s]; return ok }, now)
 	if group != nil {
-		m.activate(now, group, share, first)
+		m.setGroup(group, share)
+		m.activate(now, first)
 	}
 	return m
 }
@@ -86,7 +87,7 @@ func (m *member) act(t interface{ Fatal(...any) }, now time.Time, do todo) {
 // deliver hands an envelope over as gossip does.
 func (m *member) deliver(t interface{ Fatal(...any) }, now time.Time, e partials.Envelope) error {
 	slot, _ := e.Identity.Slot()
-	if err := m.admit(now, slot, e.Partial.Index); err != nil {
+	if err := m.admit(now, slot, e.Partial); err != nil {
 		return err
 	}
 	do, err := m.partial(now, slot, e.Partial)
@@ -269,7 +270,7 @@ func TestOldSlotsAreSignedOnRequest(t *testing.T) {
 	if got := m.signed(); !slices.Equal(got, []uint64{2000}) {
 		t.Fatalf("signed %v, want 2000", got)
 	}
-	if err := m.admit(at(5000, 200), 2000, 2); err != nil {
+	if err := m.admit(at(5000, 200), 2000, partials.Partial{Index: 2}); err != nil {
 		t.Errorf("partial of a wanted slot: %v", err)
 	}
 	if err := m.want(at(5000, 100), 5000); !errors.Is(err, errNotYet) {
@@ -355,28 +356,43 @@ func TestAdmission(t *testing.T) {
 	m := newMember(ns, group, shares[0], at(5000, 0), 1000)
 	m.keys[4990] = tlock.Key{}
 	m.act(t, at(5000, 0), m.block(at(5000, 0), 4999, nil))
+	own, err := partials.DecodeEnvelope(m.open[4999].envelope)
+	if err != nil {
+		t.Fatal(err)
+	}
+	two := partials.Partial{Index: 2}
 	for name, c := range map[string]struct {
-		slot  uint64
-		index uint32
-		now   time.Time
-		want  class
-		fine  bool
+		slot uint64
+		part partials.Partial
+		now  time.Time
+		want class
+		fine bool
 	}{
-		"the slot just over":                     {slot: 4999, index: 2, now: at(5000, 10), fine: true},
-		"a clock that is a little ahead":         {slot: 5000, index: 2, now: at(5000, 600), fine: true},
-		"too early":                              {slot: 5000, index: 2, now: at(5000, 400), want: notYet},
-		"far in the future":                      {slot: 1 << 60, index: 2, now: at(5000, 0), want: notYet},
-		"older than the window, and not waiting": {slot: 4000, index: 2, now: at(5000, 0), want: stale},
-		"own partial comes back":                 {slot: 4999, index: 1, now: at(5000, 0), want: stale},
-		"key is known":                           {slot: 4990, index: 2, now: at(5000, 0), want: stale},
+		"the slot just over":                     {slot: 4999, part: two, now: at(5000, 10), fine: true},
+		"a clock that is a little ahead":         {slot: 5000, part: two, now: at(5000, 600), fine: true},
+		"too early":                              {slot: 5000, part: two, now: at(5000, 400), want: notYet},
+		"far in the future":                      {slot: 1 << 60, part: two, now: at(5000, 0), want: notYet},
+		"older than the window, and not waiting": {slot: 4000, part: two, now: at(5000, 0), want: stale},
+		"the same partial again":                 {slot: 4999, part: own.Partial, now: at(5000, 0), want: stale},
+		"another partial of the same member":     {slot: 4999, part: partials.Partial{Index: 1}, now: at(5000, 0), want: invalid},
+		"key is known":                           {slot: 4990, part: two, now: at(5000, 0), want: stale},
 	} {
-		err := m.admit(c.now, c.slot, c.index)
+		err := m.admit(c.now, c.slot, c.part)
 		if (err == nil) != c.fine || err != nil && classOf(err) != c.want {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	waiting := newMember(ns, nil, partials.Share{}, at(5000, 0), 0)
+	waiting.setGroup(group, shares[0])
+	if err := waiting.admit(at(5000, 0), 4999, two); err != nil {
+		t.Errorf("before the key is on chain here: %v; others may be ahead", err)
+	}
+	waiting.act(t, at(5000, 0), waiting.block(at(5000, 0), 4999, []uint64{4998}))
+	if len(waiting.sent) != 0 {
+		t.Errorf("signed %v before the group key was on chain", waiting.signed())
+	}
 	stranger := newMember(ns, nil, partials.Share{}, at(5000, 0), 0)
-	if err := stranger.admit(at(5000, 0), 4999, 2); classOf(err) != notYet {
+	if err := stranger.admit(at(5000, 0), 4999, partials.Partial{Index: 2}); classOf(err) != notYet {
 		t.Errorf("before the group is known: %v; nobody is to blame for that", err)
 	}
 }
@@ -472,8 +488,8 @@ func TestAnyOrderOfEvents(t *testing.T) {
 				check(m.block(now, head, nil))
 			case "partial":
 				share := shares[rapid.IntRange(1, 3).Draw(rt, "from")]
-				if m.admit(now, slot, share.Index()) == nil {
-					do, _ := m.partial(now, slot, sign(share, slot))
+				if part := sign(share, slot); m.admit(now, slot, part) == nil {
+					do, _ := m.partial(now, slot, part)
 					check(do)
 				}
 			case "want":

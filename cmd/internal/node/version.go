@@ -1,6 +1,9 @@
 package node
 
-import "runtime/debug"
+import (
+	"runtime/debug"
+	"strings"
+)
 
 // Version names the source this program was built from.
 func Version() string {
@@ -20,7 +23,7 @@ func Version() string {
 		}
 	}
 	if revision == "" {
-		return info.Main.Version
+		return strings.Trim(info.Main.Version, "()")
 	}
 	return revision + dirty
 }
