@@ -18,11 +18,12 @@ type board struct {
 	id  ID
 	n   int
 
-	keys       []*bls.G1      // encryption keys announced in time; nil: not a participant
-	deals      []*deal        // deals whose form, points and proof are good
-	responded  []bool         // a response that counts was given
-	complaints [][]uint32     // by dealer: who complained about its deal, ascending
-	justified  [][]bls.Scalar // by dealer: the shares of those who complained, verified
+	keys       []*bls.G1          // encryption keys announced in time; nil: not a participant
+	deals      []*deal            // deals whose form, points and proof are good
+	responded  []bool             // a response that counts was given
+	complaints [][]uint32         // by dealer: who complained about its deal, ascending
+	justified  [][]bls.Scalar     // by dealer: the shares of those who complained, verified
+	unverified []partials.Partial // confirmations
 	confirmed  []bool
 	qual       []uint32
 	group      *partials.Group
@@ -233,9 +234,17 @@ func (b *board) takeConfirmation(index uint32, body []byte) error {
 	if c.transcript != b.transcript || c.key != b.group.Key().Bytes() {
 		return errors.New("confirms another transcript or group key")
 	}
-	if err := b.group.VerifyPartial(b.toConfirm, partials.Partial{Index: index, Sig: c.sig}); err != nil {
-		return err
-	}
-	b.confirmed[index-1] = true
+	b.unverified = append(b.unverified, partials.Partial{Index: index, Sig: c.sig})
 	return nil
+}
+
+// verifyConfirmations verifies what has come in since the last time, all at once, which takes less than
+// half of the time. It returns whose share does not belong to the group.
+func (b *board) verifyConfirmations() (bad []uint32) {
+	bad = b.group.VerifyBatch(b.toConfirm, b.unverified, nil)
+	for _, p := range b.unverified {
+		b.confirmed[p.Index-1] = !slices.Contains(bad, p.Index)
+	}
+	b.unverified = nil
+	return bad
 }

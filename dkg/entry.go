@@ -14,6 +14,7 @@ import (
 // Phase is a step of the ceremony. The first five are also the kinds of bundles on the wire.
 type Phase uint8
 
+// The phases in their order. Done and Failed are the ends.
 const (
 	PhaseAnnounce Phase = iota + 1
 	PhaseDeal

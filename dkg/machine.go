@@ -137,6 +137,7 @@ func (m *Machine) Apply(b []byte) (Step, error) {
 		return Step{}, err
 	}
 	m.entries = append(m.entries, e.raw)
+	m.confirm()
 	m.advance()
 	step := Step{Phase: m.phase, Faults: slices.Clone(m.faults[faults:]), Done: m.result, Failed: m.failure}
 	if m.phase != phase {
@@ -237,6 +238,19 @@ func (m *Machine) advance() {
 		case PhaseConfirm:
 			m.endConfirm()
 		}
+	}
+}
+
+// confirm verifies the confirmations that wait as soon as they could end the phase, or it ends without them.
+func (m *Machine) confirm() {
+	waiting := len(m.board.unverified)
+	if waiting == 0 || count(m.board.confirmed)+waiting < m.cfg.Threshold && count(m.late) < m.cfg.Threshold && len(m.missing()) > 0 {
+		return
+	}
+	for _, i := range m.board.verifyConfirmations() {
+		m.faults = append(m.faults, Fault{
+			Index: i, Phase: PhaseConfirm, Reason: "its share does not belong to the group", Evidence: [][]byte{m.bundles[PhaseConfirm][i-1].raw},
+		})
 	}
 }
 

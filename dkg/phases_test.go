@@ -191,12 +191,12 @@ func TestConfirmationsThatCountForNothing(t *testing.T) {
 			return slices.Concat(b[:32], enc(base(p.enc)), b[80:])
 		}, "another transcript or group key"},
 		"the sum of other dealers":      {func(p *puppet) []byte { return p.confirmation(p.share(t, all(3)), all(3)) }, "another transcript or group key"},
-		"a share off the polynomial":    {func(p *puppet) []byte { return p.confirmation(number("no share"), all(4)) }, "does not verify"},
-		"another member's confirmation": {func(p *puppet) []byte { return p.c.view().bodies[kindConfirm][1] }, "does not verify"},
+		"a share off the polynomial":    {func(p *puppet) []byte { return p.confirmation(number("no share"), all(4)) }, "does not belong to the group"},
+		"another member's confirmation": {func(p *puppet) []byte { return p.c.view().bodies[kindConfirm][1] }, "does not belong to the group"},
 		"the identity as signature": {func(p *puppet) []byte {
 			b := p.confirmation(number("no share"), all(4))
 			return slices.Concat(b[:80], []byte{0xc0}, make([]byte, 95))
-		}, "identity"},
+		}, "does not belong to the group"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newCluster(t, 4, nil)

@@ -11,7 +11,7 @@ import (
 type Step struct {
 	Phase   Phase    // the phase now
 	Publish [][]byte // own entries to put into the log, if a phase began; to be ignored while replaying, in favour of Pending
-	Faults  []Fault  // what this entry shows about its author
+	Faults  []Fault  // what came to light with this entry
 	Done    *Result  // set by the entry that ends the ceremony well
 	Failed  *Failure // set by the entry that ends it badly
 }
