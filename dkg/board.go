@@ -238,8 +238,8 @@ func (b *board) takeConfirmation(index uint32, body []byte) error {
 	return nil
 }
 
-// verifyConfirmations verifies what has come in since the last time, all at once, which takes less than
-// half of the time. It returns whose share does not belong to the group.
+// verifyConfirmations verifies what has come in since the last time, all at once, which takes less than half of the time. It
+// returns whose share does not belong to the group.
 func (b *board) verifyConfirmations() (bad []uint32) {
 	bad = b.group.VerifyBatch(b.toConfirm, b.unverified, nil)
 	for _, p := range b.unverified {
