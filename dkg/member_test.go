@@ -52,6 +52,12 @@ func edited(at func(p *puppet) int, with []byte) func(*puppet) []byte {
 	}
 }
 
+// others returns the first members that are not p.
+func (p *puppet) others(count int) []uint32 {
+	list := slices.DeleteFunc(all(p.c.n()), func(i uint32) bool { return i == p.index })
+	return list[:count]
+}
+
 func justifies(holders ...uint32) func(*puppet) []byte {
 	return func(p *puppet) []byte { return p.justification(holders...) }
 }
@@ -85,6 +91,12 @@ func misdeals(t testing.TB) []misdeal {
 			justify: func(*puppet) []byte { return bytes32(order) }, fault: "scalar"},
 		{name: "a wrong share for one member, justified with two shares", deal: honestExcept(3), justify: justifies(3, 4), fault: "justification has 64 bytes, want 32"},
 		{name: "wrong shares for two members, justified", deal: honestExcept(1, 4), justify: justifies(1, 4), qualify: true},
+		{name: "wrong shares for threshold-1 members, justified",
+			deal:    func(p *puppet) []byte { return honestExcept(p.others(p.c.threshold() - 1)...)(p) },
+			justify: func(p *puppet) []byte { return p.justification(p.others(p.c.threshold() - 1)...) }, qualify: true},
+		{name: "wrong shares for threshold members, which it may not justify",
+			deal:    func(p *puppet) []byte { return honestExcept(p.others(p.c.threshold())...)(p) },
+			justify: func(p *puppet) []byte { return p.justification(p.others(p.c.threshold())...) }},
 		{name: "wrong shares for everyone", deal: honestExcept(1, 3, 4, 5, 6, 7)},
 		{name: "a share above the order", deal: func(p *puppet) []byte {
 			return p.dealWith(func(h uint32, share scalar) scalar {
