@@ -4,9 +4,9 @@ package scheduler
 type scan struct {
 	candidates []*candidate
 	queues     []uint64        // keys whose queue was read, in scan order
-	held       map[uint64]bool // keys whose queue keeps a waiting or unread entry, so that the cursor stays there
+	held       map[uint64]bool // keys whose queue keeps a waiting entry, so that the cursor stays there
 	reads      int             // queue elements that may still be read
-	nextHeight uint64          // key behind the last one scanned
+	nextHeight uint64          // first key with an unread entry, or the one behind the last key scanned
 	nextSlot   uint64
 
 	keyKnown map[uint64]bool // by slot, looked up once
@@ -20,7 +20,7 @@ func (c *call) scanQueues() *scan {
 	return s
 }
 
-// scanKeys reads the queues from to last, at most maxScannedKeys of them, and returns the key behind the last one scanned. It stops
+// scanKeys reads the queues from to last, at most maxScannedKeys of them, and returns the key where the next scan goes on. It stops
 // at the first entry that the read limit cannot cover; empty keys take no read (S-CUR-08).
 func (c *call) scanKeys(s *scan, from, last uint64) (next uint64) {
 	for key := from; key <= last && key-from < maxScannedKeys; key++ {
@@ -35,8 +35,7 @@ func (c *call) scanKeys(s *scan, from, last uint64) (next uint64) {
 		}
 		s.reads -= int(n)
 		if n < count {
-			s.held[key] = true
-			return key
+			return key // unread
 		}
 	}
 	return max(from, min(last, from+maxScannedKeys-1)+1)

@@ -403,6 +403,17 @@ func scanLimit(w *world) {
 		w.block(uint64(10_110 + i))
 		w.expectCursor(want)
 	}
+
+	w = newWorld(w.TB)
+	w.block(100, func() {
+		w.deposit(alice, 1e9)
+		w.schedule(with(entryOf(300_000, 101+4096), late))
+	})
+	w.block(5_000)
+	expectList(w, "the first key that one block does not scan", w.ran())
+	w.expectCursor(101 + 4096)
+	w.block(5_001)
+	expectList(w, "it is next", w.ran(), 1)
 }
 
 func readLimit(w *world) {

@@ -159,6 +159,32 @@ func TestSealed(t *testing.T) {
 		expectList(t, "ran", w.ran(), 3)
 	})
 
+	t.Run("A-35 a moved entry that the sweep has not reached is known by its slot's key", func(t *testing.T) {
+		p := testPolicy()
+		p.GasPerBlock, p.GuaranteedGasPerSlot, p.MaxEntriesPerBlock = 1_000_000, 500_000, 1
+		w := newWorldWith(t, p)
+		w.install(w.secret)
+		w.block(100, func() {
+			w.deposit(alice, 1e9)
+			for _, slot := range []uint64{108, 109} {
+				w.schedule(with(entryOf(500_000, slot), guaranteed))
+			}
+			for _, slot := range []uint64{110, 111} {
+				w.schedule(with(w.sealedEntry(slot), func(p *scheduler.Params) { p.Class, p.GasLimit = scheduler.Guaranteed, 256_000 }))
+			}
+			w.schedule(w.sealedEntry(112))
+		})
+		w.carry(110, 111, 112)
+		w.block(113)
+		expectList(t, "block 113", w.ran(), 1, 2)
+		expect(t, "moved", w.view().Entry(5).Key, 114)
+		expect(t, "sealed", isSealed(w.view().Entry(5)), true)
+		w.block(114)
+		expectList(t, "block 114", w.ran(), 3, 4)
+		expect(t, "moved again", w.view().Entry(5).Key, 115)
+		expect(t, "opened by the sweep", isSealed(w.view().Entry(5)), false)
+	})
+
 	t.Run("A-06 an entry that the sweep opened cannot miss its key any more", func(t *testing.T) {
 		w := newWorld(t)
 		w.install(w.secret)
