@@ -244,6 +244,22 @@ func TestCancelAndExpire(t *testing.T) {
 		expect(t, "locked", w.locked(alice), 0)
 	})
 
+	t.Run("S-CXL-08 a canceled or expired entry is its first word", func(t *testing.T) {
+		w := newWorld(t)
+		w.block(100, func() {
+			w.deposit(alice, 1e9)
+			w.schedule(entryOf(300_000, 110))
+			w.schedule(with(entryOf(300_000, 110), needs(1)))
+			must(t, w.cancel(alice, 2))
+		})
+		w.block(171, func() { must(t, w.expire(1)) })
+		for id, status := range map[uint64]scheduler.Status{1: scheduler.Expired, 2: scheduler.Cancelled} {
+			want := scheduler.Entry{Payer: alice, Key: 110, Status: status, Flags: scheduler.FlagBestEffort}
+			expect(t, "entry", gethText(w.view().Entry(id)), gethText(want))
+			expect(t, "calls", len(w.view().Entry(id).Calls), 0)
+		}
+	})
+
 	t.Run("resume finds nothing paused", func(t *testing.T) {
 		w := newWorld(t)
 		w.block(100, func() {

@@ -179,6 +179,10 @@ func TestSealed(t *testing.T) {
 		expectList(t, "block 113", w.ran(), 1, 2)
 		expect(t, "moved", w.view().Entry(5).Key, 114)
 		expect(t, "sealed", isSealed(w.view().Entry(5)), true)
+		f := *w
+		f.Host = w.Fork()
+		must(t, f.cancel(alice, 5))
+		expect(t, "sealedPending of its slot, once it is canceled", f.view().SealedPending(112), 0)
 		w.block(114)
 		expectList(t, "block 114", w.ran(), 3, 4)
 		expect(t, "moved again", w.view().Entry(5).Key, 115)
