@@ -107,7 +107,7 @@ func (p *participant) judge(b *board) (complaints []uint32, err error) {
 			}
 			at := slices.Index(slices.DeleteFunc(slices.Clone(members), func(m uint32) bool { return m == dealer }), p.cfg.Self)
 			bundle.Deals = []kdkg.Deal{{ShareIndex: toKyber(p.cfg.Self), EncryptedShare: d.shares[at]}}
-		} // else kyber evicts the dealer, for the bundle names no session
+		} // else kyber evicts the dealer, for the bundle lacks the ceremony's id
 		bundles = append(bundles, bundle)
 	}
 	response, err := p.handler.ProcessDeals(bundles)
