@@ -103,6 +103,10 @@ func (h Home) Init(cfg Config, name string, proposer Address, addrs []string) (D
 	if err := Home(tmp).fill(cfg, d, key); err != nil {
 		return Descriptor{}, err
 	}
+	// os.Rename does not replace a folder; an empty one has to go first, and a filled one does not go.
+	if err := os.Remove(string(h)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return Descriptor{}, fmt.Errorf("making %s: %w", h, err)
+	}
 	if err := os.Rename(tmp, string(h)); err != nil {
 		return Descriptor{}, fmt.Errorf("making %s: %w", h, err)
 	}
