@@ -1,0 +1,103 @@
+package cli_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/daybreak-beacon/daybreak/cmd/internal/cli"
+)
+
+func TestExitCodes(t *testing.T) {
+	plain := errors.New("broken")
+	for name, c := range map[string]struct {
+		err  error
+		want int
+	}{
+		"no error":                 {nil, 0},
+		"any error":                {plain, 1},
+		"usage":                    {cli.Usage("no"), 2},
+		"not yet":                  {cli.NotYet(plain), 3},
+		"a hint keeps the code":    {cli.Hint(cli.NotYet(plain), "wait"), 3},
+		"a hint on a plain error":  {cli.Hint(plain, "mend it"), 1},
+		"wrapped by somebody else": {fmt.Errorf("opening: %w", cli.NotYet(plain)), 3},
+	} {
+		if got := cli.ExitCode(c.err); got != c.want {
+			t.Errorf("%s: %d, want %d", name, got, c.want)
+		}
+	}
+	if cli.Hint(nil, "x") != nil {
+		t.Error("a hint made an error of nil")
+	}
+}
+
+func TestErrorsAreOneLineAndAHintEach(t *testing.T) {
+	var out bytes.Buffer
+	err := cli.Hint(fmt.Errorf("opening x: %w", cli.Hint(errors.New("no such file"), "inner")), "outer 1", "outer 2")
+	cli.Print(&out, "tlock", err)
+	want := "tlock: opening x: no such file\nhint: outer 1\nhint: outer 2\nhint: inner\n"
+	if got := out.String(); got != want {
+		t.Errorf("printed %q, want %q", got, want)
+	}
+}
+
+func TestMistakesOfUseAreUsageErrors(t *testing.T) {
+	for name, args := range map[string][]string{
+		"no command":       {},
+		"unknown command":  {"fly"},
+		"unknown flag":     {"walk", "--fast"},
+		"surplus argument": {"walk", "home"},
+		"missing argument": {"carry"},
+	} {
+		root := &cobra.Command{Use: "robot"}
+		root.AddCommand(
+			&cobra.Command{Use: "walk", RunE: func(*cobra.Command, []string) error { return nil }},
+			&cobra.Command{Use: "carry THING", Args: cobra.ExactArgs(1), RunE: func(*cobra.Command, []string) error { return nil }},
+		)
+		cli.Prepare(root)
+		root.SetArgs(args)
+		root.SetOut(&bytes.Buffer{})
+		if got := cli.ExitCode(root.Execute()); got != cli.ExitUsage {
+			t.Errorf("%s: exit code %d, want 2", name, got)
+		}
+	}
+}
+
+func TestTextLogIsOneShortLineARecord(t *testing.T) {
+	var out bytes.Buffer
+	log, err := cli.NewLogger(&out, "info", "text")
+	if err != nil {
+		t.Fatal(err)
+	}
+	log.Debug("not shown")
+	log.With("peer", "v1").WithGroup("block").Warn("slow", "height", 7, "why", "no\nidea", "by", slog.GroupValue(slog.Int("index", 2)), "", slog.Value{})
+	line := out.String()
+	if strings.Count(line, "\n") != 1 || !strings.HasSuffix(line, " warn  slow peer=v1 block.height=7 block.why=\"no\\nidea\" block.by.index=2\n") {
+		t.Errorf("wrote %q", line)
+	}
+}
+
+func TestJSONLogWhereNobodyReads(t *testing.T) {
+	var out bytes.Buffer
+	log, err := cli.NewLogger(&out, "debug", "auto")
+	if err != nil {
+		t.Fatal(err)
+	}
+	log.Debug("shown", "slot", 7)
+	if !strings.HasPrefix(out.String(), `{"time":`) || !strings.Contains(out.String(), `"slot":7`) {
+		t.Errorf("wrote %q", out.String())
+	}
+}
+
+func TestUnknownLogSettingsAreRefused(t *testing.T) {
+	for _, c := range [][2]string{{"loud", "text"}, {"info+2", "text"}, {"info", "xml"}} {
+		if _, err := cli.NewLogger(&bytes.Buffer{}, c[0], c[1]); err == nil {
+			t.Errorf("level %q, format %q: accepted", c[0], c[1])
+		}
+	}
+}
