@@ -20,7 +20,7 @@ func (c *Chain) applyBlock(b *Block) (*Applied, error) {
 	if err != nil {
 		return nil, fmt.Errorf("block %d: %w", b.Header.Number, err)
 	}
-	applied := &Applied{Block: b, Hash: b.Header.Hash(), Receipts: x.receipts, size: len(b.Encode())}
+	applied := newApplied(b, x.receipts)
 	c.mu.Lock()
 	c.host = host
 	c.head = Head{Number: b.Header.Number, Time: b.Header.Time, Hash: applied.Hash, StateRoot: b.Header.StateRoot}

@@ -18,8 +18,8 @@ const (
 )
 
 // Mempool holds users' transactions until a block includes them. It keeps, per sender, at most one transaction per nonce and
-// only nonces a block could still use soon; when it is full the lowest price gives way. What a sender does wrong costs only
-// that sender. All methods are safe for concurrent use.
+// only nonces a block could still use soon; when it is full, what waits behind a missing nonce gives way first, whatever its
+// price, and then the lowest price. What a sender does wrong costs only that sender. All methods are safe for concurrent use.
 //
 // Order is a function of what the pool was given and in which order: higher price first, then earlier arrival, and each
 // sender's transactions by nonce.
@@ -38,8 +38,12 @@ type Mempool struct {
 
 // poolSender is one account's waiting transactions, ascending by nonce.
 type poolSender struct {
-	txs []*pooledTx
+	txs  []*pooledTx
+	next uint64 // the account's nonce at the head; none of txs is below it
 }
+
+// ready says whether no nonce is missing before the transaction at position at: blocks can include it as things stand.
+func (s *poolSender) ready(at int) bool { return s.txs[at].Nonce()-s.next == uint64(at) }
 
 type pooledTx struct {
 	*Tx
@@ -81,36 +85,48 @@ func (p *Mempool) Add(raw []byte) (*Tx, error) {
 		return nil, fmt.Errorf("%w: it is %d, the next of %s is %d and at most %d may wait", ErrNonceGap, tx.Nonce(), tx.sender, next, poolPerSender)
 	}
 	p.arrivals++
-	return tx, p.insert(&pooledTx{Tx: tx, price: price, arrival: p.arrivals, since: p.head})
+	if err := p.insert(&pooledTx{Tx: tx, price: price, arrival: p.arrivals, since: p.head}, next); err != nil {
+		return nil, err
+	}
+	return tx, nil
 }
 
-// insert places tx, replacing the sender's transaction of the same nonce or, in a full pool, a cheaper one.
-func (p *Mempool) insert(tx *pooledTx) error {
+// insert places tx, replacing the sender's transaction of the same nonce or, in a full pool, one of less use. next is the
+// sender's nonce at the head.
+func (p *Mempool) insert(tx *pooledTx, next uint64) error {
 	s := p.senders[tx.sender]
 	if s == nil {
 		s = new(poolSender)
 	}
+	s.next = next
 	at, taken := s.find(tx.Nonce())
 	if taken {
-		old := s.txs[at]
-		if !outbids(tx.Tx, old.Tx) {
-			return fmt.Errorf("%w: nonce %d of %s is taken", ErrUnderpriced, tx.Nonce(), tx.sender)
-		}
-		p.forget(old)
-		s.txs[at] = tx
-		p.remember(tx)
-		return nil
+		return p.replace(s, at, tx)
 	}
 	if len(s.txs) >= poolPerSender {
 		return ErrSenderFull
 	}
-	if err := p.makeRoom(tx); err != nil {
+	if err := p.makeRoom(tx, tx.Nonce()-next == uint64(at)); err != nil {
 		return err
 	}
 	// makeRoom may have taken this sender's last transaction, never one before tx.
 	at, _ = s.find(tx.Nonce())
 	s.txs = slices.Insert(s.txs, at, tx)
 	p.senders[tx.sender] = s
+	p.remember(tx)
+	return nil
+}
+
+func (p *Mempool) replace(s *poolSender, at int, tx *pooledTx) error {
+	old := s.txs[at]
+	if !outbids(tx.Tx, old.Tx) {
+		return fmt.Errorf("%w: nonce %d of %s is taken", ErrUnderpriced, tx.Nonce(), tx.sender)
+	}
+	if p.bytes-len(old.raw)+len(tx.raw) > poolMaxBytes {
+		return ErrPoolFull
+	}
+	p.forget(old)
+	s.txs[at] = tx
 	p.remember(tx)
 	return nil
 }
@@ -131,12 +147,14 @@ func raisedTenth(price, old []byte) bool {
 	return !overflow && !now.Lt(least)
 }
 
-// makeRoom drops the cheapest last transactions until tx fits. Only a higher price takes another's place.
-func (p *Mempool) makeRoom(tx *pooledTx) error {
+// makeRoom drops the least useful last transactions until tx fits. ready says that no nonce is missing before tx. What blocks
+// can include takes the place of what they cannot, which may wait for ever and so costs its sender nothing at any price; among
+// equals, only a higher price takes another's place.
+func (p *Mempool) makeRoom(tx *pooledTx, ready bool) error {
 	for len(p.byHash) >= poolMaxTxs || p.bytes+len(tx.raw) > poolMaxBytes {
-		victim := p.cheapestLast()
+		victim, victimReady := p.leastUseful()
 		ownEarlier := victim.sender == tx.sender && victim.Nonce() < tx.Nonce()
-		if ownEarlier || !victim.price.Lt(tx.price) {
+		if ownEarlier || victimReady && !ready || victimReady == ready && !victim.price.Lt(tx.price) {
 			return ErrPoolFull
 		}
 		p.drop(victim)
@@ -144,16 +162,17 @@ func (p *Mempool) makeRoom(tx *pooledTx) error {
 	return nil
 }
 
-// cheapestLast finds the lowest price among the senders' last transactions: dropping one of those strands no other.
-func (p *Mempool) cheapestLast() *pooledTx {
-	var worst *pooledTx
+// leastUseful finds, among the senders' last transactions, the lowest price of those behind a missing nonce, or else the lowest
+// price: dropping one of the last strands no other.
+func (p *Mempool) leastUseful() (worst *pooledTx, worstReady bool) {
 	for _, s := range p.senders {
-		last := s.txs[len(s.txs)-1]
-		if worst == nil || before(worst, last) {
-			worst = last
+		at := len(s.txs) - 1
+		last, ready := s.txs[at], s.ready(at)
+		if worst == nil || !ready && worstReady || ready == worstReady && before(worst, last) {
+			worst, worstReady = last, ready
 		}
 	}
-	return worst
+	return worst, worstReady
 }
 
 // before orders transactions of different senders: higher price, then earlier arrival.
@@ -257,11 +276,12 @@ func (p *Mempool) advance(head uint64, senders []Addr) {
 }
 
 func (p *Mempool) dropBelow(addr Addr, next uint64) {
-	for {
-		s := p.senders[addr]
-		if s == nil || s.txs[0].Nonce() >= next {
-			return
-		}
+	s := p.senders[addr]
+	if s == nil {
+		return
+	}
+	s.next = next
+	for len(s.txs) > 0 && s.txs[0].Nonce() < next {
 		p.drop(s.txs[0])
 	}
 }

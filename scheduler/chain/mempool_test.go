@@ -200,3 +200,68 @@ func TestFullMempoolKeepsTheHigherPrices(t *testing.T) {
 		t.Errorf("the higher price does not come first")
 	}
 }
+
+// TestFullMempoolPrefersWhatBlocksCanInclude: a price is paid only in a block, so what waits behind a missing nonce may name any. A
+// pool full of it must not keep out a transaction that can run.
+func TestFullMempoolPrefersWhatBlocksCanInclude(t *testing.T) {
+	c, err := chain.New(chain.Config{Genesis: testGenesis(1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool := c.Mempool()
+	stranded := func(a account, nonce uint64) error {
+		_, err := pool.Add(a.tx(txData{nonce: nonce, to: target, tip: 1 << 60, gas: 2_000_000, data: make([]byte, 65_000)}))
+		return err
+	}
+	var full error
+	for i := 0; full == nil; i++ {
+		a := newAccount(fmt.Sprint("stranger ", i))
+		for n := uint64(1); n < 64 && full == nil; n++ { // never nonce 0
+			full = stranded(a, n)
+		}
+	}
+	if !errors.Is(full, chain.ErrPoolFull) {
+		t.Fatal(full)
+	}
+	for n := range uint64(3) {
+		if _, err := pool.Add(alice.tx(txData{nonce: n, to: target, tip: 1, gas: 2_000_000, data: make([]byte, 65_000)})); err != nil {
+			t.Fatalf("nonce %d at a low price: %v", n, err)
+		}
+	}
+	if err := stranded(newAccount("another stranger"), 1); !errors.Is(err, chain.ErrPoolFull) {
+		t.Errorf("one more behind a missing nonce: %v", err)
+	}
+	if got := pool.Pending(60_000_000, 1<<20); len(got) != 3 {
+		t.Errorf("%d transactions can be included, want alice's 3", len(got))
+	}
+}
+
+// TestReplacementsKeepThePoolWithinItsBytes: a longer transaction in the place of a shorter one needs room too.
+func TestReplacementsKeepThePoolWithinItsBytes(t *testing.T) {
+	c, err := chain.New(chain.Config{Genesis: testGenesis(1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool := c.Mempool()
+	send := func(sender int, nonce uint64, tip int64, size int) error {
+		_, err := pool.Add(newAccount(fmt.Sprint("sender ", sender)).tx(txData{nonce: nonce, to: target, tip: tip, gas: 2_000_000, data: make([]byte, size)}))
+		return err
+	}
+	const senders = 10
+	for i := range senders {
+		for n := range uint64(64) {
+			if err := send(i, n, 10, 1); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	var full error
+	for i := range senders {
+		for n := range uint64(64) {
+			full = errors.Join(full, send(i, n, 20, 65_000))
+		}
+	}
+	if _, size := pool.Len(); size > 32<<20 || !errors.Is(full, chain.ErrPoolFull) {
+		t.Errorf("the pool holds %d bytes (%v)", size, full)
+	}
+}

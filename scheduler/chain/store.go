@@ -3,7 +3,7 @@ package chain
 // Bounds of the blocks kept in memory for reads.
 const (
 	keptBlocks = 4096
-	keptBytes  = 256 << 20 // of their encodings
+	keptBytes  = 64 << 20 // of their encodings and their receipts' logs
 )
 
 // Applied is a block that took effect, with its outcome. It is immutable.
@@ -12,6 +12,17 @@ type Applied struct {
 	Hash     Hash
 	Receipts []*Receipt // one for each transaction
 	size     int
+}
+
+// newApplied is the block with its outcome and what both take in memory: logs may repeat all that the transactions say.
+func newApplied(b *Block, receipts []*Receipt) *Applied {
+	size := len(b.Encode())
+	for _, r := range receipts {
+		for _, l := range r.Logs {
+			size += len(l.Data) + len(l.Topics)*len(Hash{})
+		}
+	}
+	return &Applied{Block: b, Hash: b.Header.Hash(), Receipts: receipts, size: size}
 }
 
 // Place is where a transaction stands.

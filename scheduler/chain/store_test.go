@@ -1,6 +1,10 @@
 package chain
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/ethereum/go-ethereum/core/types"
+)
 
 func storedBlock(number uint64, size int, entries ...uint64) *Applied {
 	a := &Applied{Block: &Block{Header: Header{Number: number}}, Hash: Hash{31: byte(number)}, size: size}
@@ -40,5 +44,14 @@ func TestStoreIsBoundedInBytes(t *testing.T) {
 	s.add(storedBlock(6, 50))
 	if _, ok := s.block(6); !ok || len(s.blocks) != 1 {
 		t.Error("the newest block is kept whatever its size, and alone")
+	}
+}
+
+func TestLogsCountAmongABlocksBytes(t *testing.T) {
+	b := &Block{Header: Header{Number: 1}}
+	bare := newApplied(b, nil)
+	with := newApplied(b, []*Receipt{{Logs: []*types.Log{{Data: make([]byte, 1000), Topics: []Hash{{}, {}}}}}})
+	if got := with.size - bare.size; got != 1064 {
+		t.Errorf("a log of 1000 bytes and two topics counts as %d bytes, want 1064", got)
 	}
 }
