@@ -3,14 +3,18 @@ package node
 import (
 	"encoding/json"
 	"sync"
+	"sync/atomic"
 
 	"github.com/daybreak-beacon/daybreak/cmd/internal/api"
 )
 
-// Bounds of the event stream.
+// Bounds of the event stream. Blocks may be of megabytes, and whoever sends transactions decides so: events are bounded in
+// bytes too.
 const (
 	keptEvents       = 2048 // for clients that come back: several minutes of a quiet network
-	subscriberEvents = 256  // that one slow client may lag behind before it is cut off
+	keptEventBytes   = 16 << 20
+	subscriberEvents = 256 // that one slow client may lag behind before it is cut off
+	subscriberBytes  = 16 << 20
 	maxSubscribers   = 256
 )
 
@@ -19,6 +23,7 @@ const (
 type broker struct {
 	mu   sync.Mutex // guards all below
 	kept []api.Event
+	size int // bytes of kept
 	next uint64
 	subs map[*subscriber]struct{}
 	done bool
@@ -26,8 +31,13 @@ type broker struct {
 
 // subscriber is one client. Its channel is closed when it lags too far behind, or when the broker closes.
 type subscriber struct {
-	events chan api.Event
+	events  chan api.Event
+	waiting atomic.Int64 // bytes in events
+	cut     atomic.Bool  // the broker has let go of it: what still waits is not worth sending
 }
+
+// took tells that the client was handed an event that it received from events.
+func (s *subscriber) took(e api.Event) { s.waiting.Add(-int64(len(e.Data))) }
 
 // newBroker numbers events from firstID on.
 func newBroker(firstID uint64) *broker {
@@ -44,17 +54,39 @@ func (b *broker) publish(kind string, data any) {
 	defer b.mu.Unlock()
 	e := api.Event{ID: b.next, Kind: kind, Data: raw}
 	b.next++
-	if len(b.kept) == keptEvents {
-		b.kept = b.kept[:copy(b.kept, b.kept[keptEvents/4:])]
-	}
-	b.kept = append(b.kept, e)
+	b.keep(e)
 	for s := range b.subs {
+		if s.waiting.Load() > subscriberBytes {
+			b.drop(s)
+			continue
+		}
 		select {
 		case s.events <- e:
+			s.waiting.Add(int64(len(e.Data)))
 		default:
 			b.drop(s)
 		}
 	}
+}
+
+// keep remembers an event. When there are too many it forgets the oldest quarter, and more if they take too many bytes.
+func (b *broker) keep(e api.Event) {
+	forget := 0
+	if len(b.kept) == keptEvents {
+		forget = keptEvents / 4
+	}
+	for _, old := range b.kept[:forget] {
+		b.size -= len(old.Data)
+	}
+	for b.size += len(e.Data); forget < len(b.kept) && b.size > keptEventBytes; forget++ {
+		b.size -= len(b.kept[forget].Data)
+	}
+	if forget > 0 {
+		rest := copy(b.kept, b.kept[forget:])
+		clear(b.kept[rest:]) // let go of the data
+		b.kept = b.kept[:rest]
+	}
+	b.kept = append(b.kept, e)
 }
 
 // subscribe returns the kept events after the id `after` (none for 0), whether some in between are lost, and a
@@ -91,6 +123,7 @@ func (b *broker) unsubscribe(s *subscriber) {
 func (b *broker) drop(s *subscriber) {
 	if _, ok := b.subs[s]; ok {
 		delete(b.subs, s)
+		s.cut.Store(true)
 		close(s.events)
 	}
 }

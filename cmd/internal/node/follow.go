@@ -10,7 +10,7 @@ import (
 )
 
 // keptChainEvents is how many events of the chain may wait to be told. What is lost is only told, never decided by.
-const keptChainEvents = 8192
+const keptChainEvents = 1024
 
 // watchEvery is how often leader and peers are looked at.
 const watchEvery = 250 * time.Millisecond

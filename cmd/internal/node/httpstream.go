@@ -32,11 +32,14 @@ func (b *broker) serveStream(w http.ResponseWriter, r *http.Request) error {
 			return nil
 		}
 	}
+	started := time.Now()
 	for _, e := range backlog {
-		if out.event(e) != nil {
+		// A client that reads slowly must not keep old events in memory.
+		if sub.cut.Load() || time.Since(started) > writeTimeout || out.event(e) != nil {
 			return nil
 		}
 	}
+	backlog = nil
 	ping := time.NewTicker(streamPing)
 	defer ping.Stop()
 	if out.write(": daybreak\n\n") != nil {
@@ -45,9 +48,10 @@ func (b *broker) serveStream(w http.ResponseWriter, r *http.Request) error {
 	for {
 		select {
 		case e, ok := <-sub.events:
-			if !ok || out.event(e) != nil {
+			if !ok || sub.cut.Load() || out.event(e) != nil {
 				return nil
 			}
+			sub.took(e)
 		case <-ping.C:
 			if out.write(": ping\n\n") != nil {
 				return nil
