@@ -43,10 +43,10 @@ type Reader interface {
 // returned the same number, in every contract's storage, the transient words and the emitted logs included.
 type State interface {
 	Reader
-	Set(key, value Word)             // the zero Word deletes
-	SetBlob(key Word, b []byte)      // an empty b deletes; the host copies b
-	Temp(key Word) Word              // transient: zero again when the transaction is over
-	SetTemp(key, value Word)         //
+	Set(key, value Word)        // the zero Word deletes
+	SetBlob(key Word, b []byte) // an empty b deletes; the host copies b
+	Temp(key Word) Word         // transient: zero again when the transaction is over
+	SetTemp(key, value Word)
 	Emit(topics []Word, data []byte) // a log of this contract; the host copies both
 	Snapshot() int
 	Revert(snapshot int)

@@ -113,21 +113,6 @@ func (c *call) sealedAt(slots []uint64) (ids []uint64) {
 	return ids
 }
 
-// EndBlock ends a block, after its user transactions: the opening sweep reveals the entries whose key is on chain and that were not
-// selected, by (key, id), at most maxEntriesPerBlock of them; the following blocks open the rest (A-08; pipeline step 11).
-func (m *Machine) EndBlock(env Env, h *Host, plan *Plan, run Runner) {
-	c := &call{m, env, h}
-	backlog := readSweep(c.State)
-	waiting := c.sweepable(append(slices.Clone(backlog), plan.opening...))
-	n := min(len(waiting), int(m.policy.MaxEntriesPerBlock))
-	c.reveal(waiting[:n], run)
-	var rest []uint64
-	for _, e := range waiting[n:] {
-		rest = append(rest, e.id)
-	}
-	writeSweep(c.State, uint64(len(backlog)), rest)
-}
-
 // sweepable keeps the entries that are still sealed, queued and not dead, ordered by key and id.
 func (c *call) sweepable(ids []uint64) (es []*entry) {
 	for _, id := range ids {

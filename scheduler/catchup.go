@@ -1,5 +1,7 @@
 package scheduler
 
+import "slices"
+
 // scan is what a block reads of its queues (document 002, "Halts and catch-up"; pipeline step 4).
 type scan struct {
 	candidates []*candidate
@@ -60,4 +62,26 @@ func (c *call) keyKnown(s *scan, slot uint64) bool {
 		s.keyKnown[slot] = known
 	}
 	return known
+}
+
+// advance moves the cursors to the first key that still holds a waiting or unread entry and clears what they pass (document 002,
+// "Halts and catch-up"; S-CUR-01, S-CUR-05, S-CUR-07).
+func (c *call) advance(s *scan) {
+	height, slot := s.nextHeight, s.nextSlot
+	for _, key := range slices.Backward(s.queues) {
+		switch {
+		case !s.held[key]:
+		case key&HeightKey != 0:
+			height = key
+		default:
+			slot = key
+		}
+	}
+	for _, key := range s.queues {
+		if key < slot || key&HeightKey != 0 && key < height {
+			clearQueue(c.State, key)
+		}
+	}
+	setUint64(c.State, tagMeta, 0, metaCursorHeight, height&^HeightKey)
+	setUint64(c.State, tagMeta, 0, metaCursorSlot, slot)
 }
