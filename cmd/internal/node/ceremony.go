@@ -50,6 +50,9 @@ func (c *ceremony) open() error {
 	if err != nil {
 		return err
 	}
+	if !share.IsZero() && share.Index() != c.self {
+		return fmt.Errorf("%s is the share of validator %d, and this is validator %d: put the right file back", c.files.sharePath(firstEpoch), share.Index(), c.self)
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.group, c.share = group, share

@@ -264,6 +264,22 @@ func TestACrashBetweenShareAndGroupLosesNothing(t *testing.T) {
 	}
 }
 
+func TestTheShareOfAnotherValidatorIsRefused(t *testing.T) {
+	r := newCeremonyRun(t, 4)
+	for r.step(time.Now()) {
+	}
+	text, err := os.ReadFile(filepath.Join(r.members[0].dir, dirCeremony, "share-1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(r.members[3].dir, dirCeremony, "share-1"), text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.members[3].open(); err == nil || !strings.Contains(err.Error(), "share of validator 1, and this is validator 4") {
+		t.Errorf("opening: %v", err)
+	}
+}
+
 func TestFilesOfAnotherNetworkAreRefusedByName(t *testing.T) {
 	r := newCeremonyRun(t, 1)
 	for r.step(time.Now()) {

@@ -276,7 +276,7 @@ func TestErrorBodiesSayWhatToDoAndNothingOfOurs(t *testing.T) {
 		err  error
 		want string
 	}{
-		"ours":     {errors.New("/home/secret/path is full"), `{"error":"this node could not answer","hint":"its log says why"}`},
+		"ours":     {errors.New("ceremony/share-1: no space left"), `{"error":"this node could not answer","hint":"its log says why"}`},
 		"a client": {&httpError{err: classed(errInvalid, "no"), hint: "try"}, `{"error":"no","hint":"try"}`},
 	} {
 		w := httptest.NewRecorder()
