@@ -28,6 +28,7 @@ func TestMain(m *testing.M) {
 //
 //	$NODE      an honest node            network.json   its network
 //	$FOREIGN   a node of another chain   foreign.json   its network
+//	$REAL      a real validator, a network of its own; $RICH is the key of an account with gas tokens there
 //	$LIAR      a node that hands out keys of other slots
 //	$SOON      the slot after next
 //	$NOW       the present slot          $PAST, $PASTKEY   a slot that is over, and its key
@@ -36,6 +37,7 @@ func TestScripts(t *testing.T) {
 	foreign := newNetwork(t, 8, false)
 	liar := &network{ns: home.ns, secret: home.secret, lies: true}
 	liar.serve(t)
+	real, rich := startNode(t)
 	commands := clitest.Commands()
 	commands["key"] = func(ts *testscript.TestScript, neg bool, args []string) {
 		slot, err := strconv.ParseUint(args[1], 10, 64)
@@ -53,6 +55,7 @@ func TestScripts(t *testing.T) {
 			}
 			for name, value := range map[string]string{
 				"NODE": home.url, "FOREIGN": foreign.url, "LIAR": liar.url, "VECTORS": vectors,
+				"REAL": real, "RICH": rich, "TARGET": "0x00000000000000000000000000000000000a11ce",
 				"NOW": fmt.Sprint(now), "SOON": fmt.Sprint(now + 2), "PAST": fmt.Sprint(now - 100), "PASTKEY": home.key(now - 100),
 			} {
 				env.Setenv(name, value)

@@ -74,7 +74,7 @@ type Node struct {
 	chain        *chain.Chain
 	raft         *chain.Log
 	producer     *chain.Producer
-	net          *p2p.Host
+	net          p2p.Network
 	topics       topics
 	ceremony     *ceremony
 	ceremonyPool *ceremonyPool
