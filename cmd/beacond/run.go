@@ -8,7 +8,10 @@ import (
 )
 
 func runCmd() *cobra.Command {
-	var home string
+	var (
+		home    string
+		lostLog bool
+	)
 	cmd := &cobra.Command{
 		Use:     "run",
 		Short:   "Run the validator of a folder until it is told to stop",
@@ -26,6 +29,9 @@ func runCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if err := h.CheckLog(lostLog); err != nil {
+				return err
+			}
 			n, err := node.Start(h, log)
 			if err != nil {
 				return err
@@ -41,5 +47,6 @@ func runCmd() *cobra.Command {
 		},
 	}
 	homeFlag(cmd, &home)
+	cmd.Flags().BoolVar(&lostLog, "lost-log", false, "the folder's log is gone for good: begin an empty one and take the chain from the others")
 	return cmd
 }

@@ -61,6 +61,15 @@ func openFiles(cfg LogConfig, conf *raft.Config) (_ *logFiles, err error) {
 	return files, files.open(dir, conf)
 }
 
+// LogExists tells whether there is a log in the folder, whole or not.
+func LogExists(dir string) (bool, error) {
+	_, err := os.Stat(filepath.Join(dir, logName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 // createLog makes a log whose first entry names the genesis members. It appears under its name only when it is whole: a
 // crash on the way leaves nothing that a later start would take for a log.
 func createLog(cfg LogConfig, conf *raft.Config, dir string) error {
