@@ -139,12 +139,12 @@ func (n *Network) makeGenesis(o Options, validators []node.Descriptor) error {
 	return nil
 }
 
-// Start starts a validator that does not run.
-func (n *Network) Start(v *Node) error {
+// Start starts a validator that does not run, with more flags of "run" if it needs them.
+func (n *Network) Start(v *Node, flags ...string) error {
 	if v.Running() {
 		return fmt.Errorf("%s runs already", v.Name)
 	}
-	p, err := n.spawner.start(v.lines, n.exe, "run", "--home", string(v.Home))
+	p, err := n.spawner.start(v.lines, n.exe, append([]string{"run", "--home", string(v.Home)}, flags...)...)
 	if err != nil {
 		return err
 	}
