@@ -23,6 +23,7 @@ const (
 	maxHeaderBytes  = 16 << 10
 	readTimeout     = 10 * time.Second
 	writeTimeout    = 30 * time.Second // of one answer; the stream renews its own
+	profileTimeout  = 5 * time.Minute  // of one answer to the operator: profiles run as long as asked for
 	idleTimeout     = 60 * time.Second
 	shutdownTimeout = 3 * time.Second
 )
@@ -34,8 +35,9 @@ type httpServer struct {
 	done     chan error
 }
 
-// serveHTTP listens on addr at once, so that a port in use is an error of the start, and serves in the background.
-func serveHTTP(addr, what string, h http.Handler, log *slog.Logger) (*httpServer, error) {
+// serveHTTP listens on addr at once, so that a port in use is an error of the start, and serves in the background. An
+// answer may take as long as said.
+func serveHTTP(addr, what string, h http.Handler, answer time.Duration, log *slog.Logger) (*httpServer, error) {
 	l, err := net.Listen("tcp", addr)
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return nil, fmt.Errorf("%s listener: port of %s is in use by another process: stop it, or change %q in %s", what, addr, what, fileConfig)
@@ -45,7 +47,7 @@ func serveHTTP(addr, what string, h http.Handler, log *slog.Logger) (*httpServer
 	}
 	s := &httpServer{
 		server: &http.Server{
-			Handler: h, ReadHeaderTimeout: readTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout,
+			Handler: h, ReadHeaderTimeout: readTimeout, ReadTimeout: readTimeout, WriteTimeout: answer,
 			IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
 			ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 		},

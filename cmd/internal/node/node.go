@@ -251,11 +251,11 @@ func (n *Node) openStores() (err error) {
 }
 
 func (n *Node) openListeners() (err error) {
-	if n.public, err = serveHTTP(n.cfg.Public, "public", n.publicHandler(), n.log); err != nil {
+	if n.public, err = serveHTTP(n.cfg.Public, "public", n.publicHandler(), writeTimeout, n.log); err != nil {
 		return err
 	}
 	n.onClose(n.public.close)
-	if n.operator, err = serveHTTP(n.cfg.Operator, "operator", n.operatorHandler(), n.log); err != nil {
+	if n.operator, err = serveHTTP(n.cfg.Operator, "operator", n.operatorHandler(), profileTimeout, n.log); err != nil {
 		return err
 	}
 	n.onClose(n.operator.close)
