@@ -238,9 +238,16 @@ func (n *Node) getReceipt(r *http.Request) (any, error) {
 	return nil, &httpError{status: http.StatusNotFound, err: errors.New("this node knows no such transaction"), hint: "blocks older than about an hour are not kept"}
 }
 
+// maxDrained bounds what is read of a request that is too long, in bytes, so that its sender learns why it is refused.
+const maxDrained = 2 << 20
+
 func (n *Node) postTransaction(r *http.Request) (any, error) {
 	body, err := io.ReadAll(io.LimitReader(r.Body, 2*maxTransaction+3))
 	if err != nil {
+		return nil, &httpError{status: http.StatusBadRequest, err: fmt.Errorf("reading the request: %w", err)}
+	}
+	// A client that is still sending when the connection is closed sees a reset instead of the answer.
+	if _, err := io.CopyN(io.Discard, r.Body, maxDrained); err != nil && err != io.EOF {
 		return nil, &httpError{status: http.StatusBadRequest, err: fmt.Errorf("reading the request: %w", err)}
 	}
 	raw, err := transactionBytes(body)
