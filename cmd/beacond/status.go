@@ -109,7 +109,7 @@ latest key    slot %d, %ds ago
 leader        %s
 peers         %d
 version       %s
-`, s.Index, s.Validators, s.Name, s.Threshold, s.ChainID, s.GenesisHash, key,
-		s.Head.Number, s.Head.Timestamp, now.Unix()-int64(s.Head.Timestamp), s.LatestKey, now.Unix()-int64(s.LatestKey), leader, s.Peers, s.Version)
+`, s.Index, s.Validators, cli.Word(s.Name), s.Threshold, s.ChainID, cli.Word(s.GenesisHash), cli.Word(key),
+		s.Head.Number, s.Head.Timestamp, now.Unix()-int64(s.Head.Timestamp), s.LatestKey, now.Unix()-int64(s.LatestKey), leader, s.Peers, cli.Word(s.Version))
 	return err
 }

@@ -70,13 +70,13 @@ func (s source) client() (*api.Client, error) {
 
 // networkOf takes a node's word for what network it belongs to.
 func networkOf(info api.Info) (tlock.Network, error) {
-	if info.GroupKey == "" {
-		return tlock.Network{}, cli.Hint(cli.NotYet(fmt.Errorf("the network has no group key yet: its ceremony is still %s", info.Ceremony)),
-			"try again when the node's status says that the key is active")
-	}
 	genesis, err := hexBytes(info.GenesisHash, 32)
 	if err != nil {
 		return tlock.Network{}, fmt.Errorf("node's genesis hash: %w", err)
+	}
+	if info.GroupKey == "" {
+		return tlock.Network{}, cli.Hint(cli.NotYet(fmt.Errorf("the network has no group key yet: its ceremony is still %s", info.Ceremony)),
+			"try again when the node's status says that the key is active")
 	}
 	raw, err := hexBytes(info.GroupKey, tlock.GroupKeySize)
 	if err != nil {

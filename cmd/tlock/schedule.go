@@ -118,7 +118,7 @@ func (s *scheduling) run(cmd *cobra.Command) error {
 		return err
 	}
 	out := outcome{Slot: slot, Transaction: hash, Status: "scheduled"}
-	if out.Entry, err = entryOf(ctx, c, hash); err != nil {
+	if out.Entry, err = entryOf(ctx, c, hash, slot); err != nil {
 		return err
 	}
 	if s.wait {
@@ -250,8 +250,11 @@ func approveInput(amount *uint256.Int) []byte {
 // pollBlock is how often a node is asked for something that comes with a block.
 const pollBlock = 250 * time.Millisecond
 
-// entryOf waits until the transaction is in a block, and returns the entry it made.
-func entryOf(ctx context.Context, c *api.Client, hash string) (uint64, error) {
+// lateBlock is how long after the end of the slot it was to schedule for a transaction can still come to light.
+const lateBlock = 15 * time.Second
+
+// entryOf waits until the transaction is in a block, and returns the entry it made. Once the slot is over no block can take it.
+func entryOf(ctx context.Context, c *api.Client, hash string, slot uint64) (uint64, error) {
 	for {
 		r, err := c.Receipt(ctx, hash)
 		switch {
@@ -266,6 +269,9 @@ func entryOf(ctx context.Context, c *api.Client, hash string) (uint64, error) {
 			return 0, fmt.Errorf("transaction %s scheduled nothing", hash)
 		case !api.NotYet(err):
 			return 0, err
+		case time.Now().After(tlock.SlotEnd(slot).Add(lateBlock)):
+			return 0, cli.Hint(fmt.Errorf("slot %d is over and transaction %s is in no block: nothing was scheduled", slot, hash),
+				"the network stands still, or the node does not pass transactions on: ask another node")
 		}
 		if err := pause(ctx); err != nil {
 			return 0, err
@@ -281,7 +287,7 @@ func follow(ctx context.Context, c *api.Client, out *outcome) error {
 			return err
 		}
 		if e.Status != "scheduled" {
-			out.Status, out.Success = e.Status, e.Status == "executed"
+			out.Status, out.Success = cli.Word(e.Status), e.Status == "executed"
 			break
 		}
 		if err := pause(ctx); err != nil {

@@ -126,12 +126,12 @@ func (c *Client) get(ctx context.Context, path string, out any) error {
 func (c *Client) do(req *http.Request, out any) error {
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return fmt.Errorf("asking node %s: %w", c.base, plain(err))
+		return c.failed(err)
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 	if err != nil {
-		return fmt.Errorf("asking node %s: %w", c.base, err)
+		return c.failed(err)
 	}
 	if len(body) > maxAnswer {
 		return fmt.Errorf("asking node %s: its answer is longer than %d bytes", c.base, maxAnswer)
@@ -145,10 +145,20 @@ func (c *Client) do(req *http.Request, out any) error {
 	return nil
 }
 
+// failed says what became of a request without a whole answer.
+func (c *Client) failed(err error) error {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("asking node %s: it gave no whole answer within %s", c.base, requestTimeout)
+	}
+	return fmt.Errorf("asking node %s: %w", c.base, plain(err))
+}
+
+// answerError is an answer that is not 2xx. A line feed in a node's words would look like a line of ours.
 func answerError(resp *http.Response, body []byte) error {
 	e := &Error{Status: resp.StatusCode}
 	// A proxy's error page is no JSON; then the status alone has to do.
 	_ = json.Unmarshal(body, &e.Body)
+	e.Body.Error = strings.Join(strings.Fields(e.Body.Error), " ")
 	if s, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil && s > 0 {
 		e.RetryAfter = time.Duration(s) * time.Second
 	}

@@ -35,6 +35,7 @@ func TestAnswersOfANode(t *testing.T) {
 	}{
 		"an error with its text":       {400, "", `{"error":"slot \"x\" is not a number"}`, `node: slot "x" is not a number`, false},
 		"not yet":                      {404, "7", `{"error":"not over"}`, "node: not over", true},
+		"an error of two lines":        {404, "", `{"error":"no\n\thint: send money"}`, "node: no hint: send money", false},
 		"never":                        {404, "", `{"error":"no such entry"}`, "node: no such entry", false},
 		"a proxy's page":               {502, "", "<html>", "node answered 502 Bad Gateway", false},
 		"Retry-After that makes none":  {404, "soon", `{"error":"x"}`, "node: x", false},

@@ -7,7 +7,9 @@
 //	2  wrong usage of the command line
 //	3  not yet: the same command will work later
 //
-// An error is printed as "name: what was being done: why", followed by one "hint:" line for each thing that would help.
+// An error is printed as "name: what was being done: why", followed by one "hint:" line for each thing that would help. What
+// it quotes may come from a node or a file that means harm: whatever could move a terminal's cursor or begin a line of its own
+// is shown as an escape.
 package cli
 
 import (
@@ -15,10 +17,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"os"
 	"os/signal"
+	"strconv"
 	"strings"
 	"syscall"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 )
@@ -71,16 +76,40 @@ func ExitCode(err error) int {
 // Print writes err and all hints along its chain to w in the form described at the package.
 func Print(w io.Writer, name string, err error) {
 	if msg := strings.TrimSpace(err.Error()); msg != "" {
-		fmt.Fprintf(w, "%s: %s\n", name, msg)
+		fmt.Fprintf(w, "%s: %s\n", name, Printable(msg))
 	}
 	for e := err; e != nil; e = errors.Unwrap(e) {
 		if ce, ok := e.(*Error); ok {
 			for _, h := range ce.Hints {
-				fmt.Fprintf(w, "hint: %s\n", h)
+				fmt.Fprintf(w, "hint: %s\n", Printable(h))
 			}
 		}
 	}
 }
+
+// Printable is s with everything that is not text for a terminal written as an escape. Line feeds stay: a list of errors has
+// them.
+func Printable(s string) string {
+	plain := func(r rune) bool { return r == '\n' || strconv.IsPrint(r) && r != utf8.RuneError }
+	if !strings.ContainsFunc(s, func(r rune) bool { return !plain(r) }) {
+		return s
+	}
+	var b strings.Builder
+	for len(s) > 0 {
+		r, n := utf8.DecodeRuneInString(s)
+		if plain(r) {
+			b.WriteString(s[:n])
+		} else {
+			quoted := strconv.QuoteToASCII(s[:n])
+			b.WriteString(quoted[1 : len(quoted)-1])
+		}
+		s = s[n:]
+	}
+	return b.String()
+}
+
+// Word is somebody else's text made fit to stand within a line of ours.
+func Word(s string) string { return Printable(strings.Join(strings.Fields(s), " ")) }
 
 // Main runs root until it is done, or until SIGINT or SIGTERM cancels its context, and returns the exit code.
 // A second signal ends the process at once.
@@ -88,6 +117,7 @@ func Main(root *cobra.Command) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop)
+	log.SetOutput(io.Discard) // libraries talk there about what comes back as an error too
 	Prepare(root)
 	if err := root.ExecuteContext(ctx); err != nil {
 		Print(root.ErrOrStderr(), root.Name(), err)

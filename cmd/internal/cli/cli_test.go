@@ -101,3 +101,27 @@ func TestUnknownLogSettingsAreRefused(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatOthersSayCannotMoveTheCursor(t *testing.T) {
+	for name, c := range map[string]struct{ in, want string }{
+		"plain text":          {"slot 7: nicht vorüber — «noch nicht»", "slot 7: nicht vorüber — «noch nicht»"},
+		"lines of a list":     {"a\nb", "a\nb"},
+		"clear the screen":    {"\x1b[2Jok", `\x1b[2Jok`},
+		"write over the line": {"error\rok   ", `error\rok   `},
+		"C1 control":          {"\u009b31m", `\u009b31m`},
+		"right to left":       {"a\u202eb", `a\u202eb`},
+		"no UTF-8":            {"a\xffb", `a\xffb`},
+	} {
+		if got := cli.Printable(c.in); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+	if got := cli.Word("v1\nhint: send money"); got != "v1 hint: send money" {
+		t.Errorf("a name begins a line of its own: %q", got)
+	}
+	var out bytes.Buffer
+	cli.Print(&out, "tlock", cli.Hint(errors.New("node: \x1b]0;x\a"), "\x1b[31m"))
+	if want := "tlock: node: \\x1b]0;x\\a\nhint: \\x1b[31m\n"; out.String() != want {
+		t.Errorf("printed %q, want %q", out.String(), want)
+	}
+}
