@@ -59,9 +59,9 @@ func TestSealed(t *testing.T) {
 		scheduleSealed(w, late)
 		w.blocks(111, 141)
 		w.expectCursor(110)
+		w.carry(110)
 		w.block(142)
 		w.expectCursor(143)
-		w.carry(110)
 		w.block(143)
 		expectList(t, "ran", w.ran())
 		expect(t, "still sealed", w.view().Entry(1).Flags&scheduler.FlagSealed, scheduler.FlagSealed)
@@ -159,34 +159,35 @@ func TestSealed(t *testing.T) {
 		expectList(t, "ran", w.ran(), 3)
 	})
 
-	t.Run("A-35 a moved entry that the sweep has not reached is known by its slot's key", func(t *testing.T) {
+	t.Run("A-35 A-08 a moved entry that the sweep has not reached is known by its slot's key", func(t *testing.T) {
 		p := testPolicy()
 		p.GasPerBlock, p.GuaranteedGasPerSlot, p.MaxEntriesPerBlock = 1_000_000, 500_000, 1
 		w := newWorldWith(t, p)
 		w.install(w.secret)
 		w.block(100, func() {
 			w.deposit(alice, 1e9)
+			w.schedule(w.sealedEntry(112))
 			for _, slot := range []uint64{108, 109} {
 				w.schedule(with(entryOf(500_000, slot), guaranteed))
 			}
 			for _, slot := range []uint64{110, 111} {
 				w.schedule(with(w.sealedEntry(slot), func(p *scheduler.Params) { p.Class, p.GasLimit = scheduler.Guaranteed, 256_000 }))
 			}
-			w.schedule(w.sealedEntry(112))
 		})
 		w.carry(110, 111, 112)
 		w.block(113)
-		expectList(t, "block 113", w.ran(), 1, 2)
-		expect(t, "moved", w.view().Entry(5).Key, 114)
-		expect(t, "sealed", isSealed(w.view().Entry(5)), true)
+		expectList(t, "block 113", w.ran(), 2, 3)
+		expect(t, "moved", w.view().Entry(1).Key, 114)
+		expect(t, "sealed", isSealed(w.view().Entry(1)), true)
+		expect(t, "the oldest key is opened first", isSealed(w.view().Entry(4)), false)
 		f := *w
 		f.Host = w.Fork()
-		must(t, f.cancel(alice, 5))
+		must(t, f.cancel(alice, 1))
 		expect(t, "sealedPending of its slot, once it is canceled", f.view().SealedPending(112), 0)
 		w.block(114)
-		expectList(t, "block 114", w.ran(), 3, 4)
-		expect(t, "moved again", w.view().Entry(5).Key, 115)
-		expect(t, "opened by the sweep", isSealed(w.view().Entry(5)), false)
+		expectList(t, "block 114", w.ran(), 4, 5)
+		expect(t, "moved again", w.view().Entry(1).Key, 115)
+		expect(t, "opened by the sweep", isSealed(w.view().Entry(1)), false)
 	})
 
 	t.Run("A-06 an entry that the sweep opened cannot miss its key any more", func(t *testing.T) {
