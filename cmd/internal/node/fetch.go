@@ -98,14 +98,16 @@ func (n *Node) fetchLoop(ctx context.Context) {
 	}
 }
 
-// fetchFrom fetches keys and hands them to the loop.
-func (n *Node) fetchFrom(ctx context.Context, peer p2p.PeerID, want []uint64) {
+// fetchFrom fetches keys and hands them to the loop. It tells whether the peer has answered.
+func (n *Node) fetchFrom(ctx context.Context, peer p2p.PeerID, want []uint64) (answered bool) {
 	group := n.group.Load()
 	if group == nil {
-		return
+		return false
 	}
+	answered = true
 	for batch := range slices.Chunk(want, maxFetch) {
 		keys, err := n.fetch(ctx, group, peer, batch)
+		answered = answered && err == nil
 		if err != nil && ctx.Err() == nil {
 			if classOf(err) == invalid {
 				n.log.Warn("a member answered with what is wrong", "index", n.members[peer], "err", err)
@@ -121,6 +123,7 @@ func (n *Node) fetchFrom(ctx context.Context, peer p2p.PeerID, want []uint64) {
 			}
 		})
 	}
+	return answered
 }
 
 // backfill fetches one batch of keys older than the window, from where it stopped last time. What no connected peer has
@@ -131,23 +134,29 @@ func (n *Node) backfill(ctx context.Context) error {
 	if group == nil || len(peers) == 0 || from > to {
 		return nil
 	}
-	missing, err := n.keys.missing(from, to, maxFetch)
+	batch, err := n.keys.missing(from, to, maxFetch)
 	if err != nil {
 		return err
 	}
+	missing, answered := slices.Clone(batch), false
 	for _, peer := range peers {
 		if len(missing) == 0 {
 			break
 		}
-		n.fetchFrom(ctx, peer, missing)
+		answered = n.fetchFrom(ctx, peer, missing) || answered
 		missing = slices.DeleteFunc(missing, n.hasKey)
 	}
-	if ctx.Err() != nil {
-		return nil
+	if ctx.Err() != nil || len(missing) > 0 && !answered {
+		return nil // the same batch comes again
 	}
-	done := to
-	if len(missing) > 0 {
-		done = missing[len(missing)-1] // the rest of the range comes next time
+	return n.keys.setBackfilled(backfilledTo(batch, to))
+}
+
+// backfilledTo is the slot up to which nothing is left to ask for, after a batch of the missing keys up to slot to: a full
+// batch may have left out some.
+func backfilledTo(batch []uint64, to uint64) uint64 {
+	if len(batch) < maxFetch {
+		return to
 	}
-	return n.keys.setBackfilled(done)
+	return batch[len(batch)-1]
 }

@@ -134,6 +134,13 @@ func (s *slots) released(now time.Time) (uint64, bool) {
 	return min(uint64(now.Unix())-1, s.head), true
 }
 
+// oldestOfUse is the oldest slot of which others take a partial that they did not ask for. Whoever replays the chain's past
+// signs no older ones either: their keys are to be fetched.
+func oldestOfUse(now time.Time) uint64 {
+	slot := uint64(max(now.Unix(), 0))
+	return slot - min(slot, window+lateWindow)
+}
+
 // tick takes in that time has passed.
 func (s *slots) tick(now time.Time) (do todo) {
 	s.judge(now, &do)
@@ -141,7 +148,7 @@ func (s *slots) tick(now time.Time) (do todo) {
 	if !s.active() || !ok {
 		return do
 	}
-	from := max(s.next, s.first, newest-min(newest, window-1))
+	from := max(s.next, s.first, newest-min(newest, window-1), oldestOfUse(now))
 	for slot := from; slot <= newest; slot++ {
 		s.openSlot(now, slot)
 	}
@@ -227,8 +234,7 @@ func (s *slots) admit(now time.Time, slot uint64, part partials.Partial) error {
 		return classed(errNotYet, "partial before the group is known here")
 	}
 	if s.open[slot] == nil {
-		newest := uint64(now.Unix())
-		if slot < newest-min(newest, window+lateWindow) {
+		if slot < oldestOfUse(now) {
 			return classed(errStale, "partial of slot %d, long ago", slot)
 		}
 		if s.hasKey(slot) {
