@@ -49,8 +49,14 @@ func (c *cluster) trouble() {
 		c.killSome(2, 50*time.Second) // beyond the grace of sealed entries
 	case n < 15:
 		c.killSome(validators, 2*time.Second)
-	case n < 17:
+	case n < 16:
 		c.crashLoop(c.pick(c.members[:]))
+	case n < 17:
+		m := c.pick(c.members[:])
+		c.kill(m)
+		c.note("%s loses its store of keys", m.Name)
+		c.remove(m, "keys")
+		c.start(m)
 	default:
 		c.freeze(c.pick(c.members[:]), time.Duration(c.rng.Int64N(int64(6*time.Second))))
 	}
