@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"testing"
@@ -28,8 +30,10 @@ func TestTwoDown(t *testing.T) {
 	// for these and those after.
 	firstSlot := uint64(time.Now().Unix())
 	l.standstill(firstSlot)
+	c.health(http.StatusServiceUnavailable)
 	c.restart(a, victims[0])
 	c.keyFor("three make keys")
+	c.health(http.StatusOK)
 	l.progress("three run entries")
 	c.restart(a, victims[1])
 	l.settle()
@@ -70,6 +74,27 @@ func (l *load) standstill(first uint64) {
 		}
 		return nil
 	})
+}
+
+// health waits until every running validator tells its operator how it is, by this status.
+func (c *cluster) health(want int) {
+	c.Helper()
+	for _, m := range c.alive() {
+		c.until(fmt.Sprintf("%s answers /healthz with %d", m.Name, want), func() error {
+			resp, err := http.Get(m.OperatorURL + "/healthz")
+			if err != nil {
+				return err
+			}
+			text, err := io.ReadAll(resp.Body)
+			if err := errors.Join(err, resp.Body.Close()); err != nil {
+				return err
+			}
+			if resp.StatusCode != want {
+				return fmt.Errorf("%s: %s", resp.Status, text)
+			}
+			return nil
+		})
+	}
 }
 
 // stillSealed asks for the entry and, as a client may, for its slot's key.
