@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 // Modes of the two kinds of files.
@@ -62,19 +63,23 @@ func ReadSecret(path string, limit int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if open := info.Mode().Perm() & 0o077; open != 0 {
+	if open := info.Mode().Perm() & 0o077; open != 0 && !info.IsDir() {
 		return nil, fmt.Errorf("%s is readable by others (mode %#o): run \"chmod 600 %s\" and ask who may have read it", path, info.Mode().Perm(), path)
 	}
 	return Read(path, limit)
 }
 
-// Read reads a regular file of at most limit bytes.
+// Read reads a file of at most limit bytes. A pipe is read as far as somebody writes to it; one that nobody has open for writing
+// is empty, where opening it in the ordinary way would wait for ever.
 func Read(path string, limit int64) ([]byte, error) {
-	f, err := os.Open(path)
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
+	if info, err := f.Stat(); err != nil || info.IsDir() {
+		return nil, errors.Join(err, fmt.Errorf("%s is a folder, not a file", path))
+	}
 	data, err := io.ReadAll(io.LimitReader(f, limit+1))
 	if err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package durable_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -198,4 +199,34 @@ func asNobody(t *testing.T, f func() error) error {
 		}
 	}()
 	return f()
+}
+
+// TestWhatIsNoFileDoesNotHoldTheReaderUp: a pipe in a file's place would make a daemon wait for ever, deaf to signals.
+func TestWhatIsNoFileDoesNotHoldTheReaderUp(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, read := range map[string]func(string, int64) ([]byte, error){"Read": durable.Read, "ReadSecret": durable.ReadSecret} {
+		if data, err := read(path, 10); err != nil || len(data) != 0 {
+			t.Errorf("%s of a pipe that nobody writes to: %q, %v, want nothing", name, data, err)
+		}
+		if _, err := read(t.TempDir(), 10); err == nil || !strings.Contains(err.Error(), "is a folder") {
+			t.Errorf("%s of a folder: %v", name, err)
+		}
+	}
+	r, w, err := os.Pipe() // as the shell's <(command) makes it
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if _, err := w.WriteString("hello"); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if data, err := durable.Read(fmt.Sprintf("/dev/fd/%d", r.Fd()), 10); string(data) != "hello" || err != nil {
+		t.Errorf("read %q, %v from a pipe with hello in it", data, err)
+	}
 }

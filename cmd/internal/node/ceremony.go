@@ -162,7 +162,7 @@ func (c *ceremony) done(r *dkg.Result) *chain.CeremonyResult {
 		c.log.Error("ceremony seeds not erased: remove the seed files by hand", "folder", c.files.dir, "err", err)
 	}
 	if c.share.IsZero() {
-		c.log.Warn("this validator has no share of the group key: it follows, but does not sign")
+		c.log.Warn("this validator has no share of the group key: it follows, but does not sign; if it had one, stop it and put the file back from a backup", "file", c.files.sharePath(firstEpoch))
 	}
 	c.ready(c.group, c.share)
 	return result
