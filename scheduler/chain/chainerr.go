@@ -29,3 +29,6 @@ var (
 	ErrPoolFull    = fmt.Errorf("%w: too many waiting transactions", ErrNotYet)
 	ErrNotLeader   = fmt.Errorf("%w: this validator does not lead the log", ErrNotYet)
 )
+
+// ErrDamaged says that the log on disk is not what this member left there.
+var ErrDamaged = errors.New("the log is damaged")

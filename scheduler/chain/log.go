@@ -107,11 +107,25 @@ func openLog(cfg LogConfig) (*Log, error) {
 		Stream: stream, MaxPool: pooledConns, Timeout: rpcTimeout, Logger: conf.Logger,
 	})
 	machine := &fsm{machine: cfg.Machine, logger: cfg.Logger, replayUntil: files.lastIndex}
-	r, err := raft.NewRaft(conf, machine, files.wal, files.wal, files.snapshots, trans)
+	r, err := startRaft(conf, machine, files, trans)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("starting the log: %w", err), trans.Close(), stream.stop(), files.Close())
+		return nil, errors.Join(err, trans.Close(), stream.stop(), files.Close())
 	}
 	return &Log{raft: r, stream: stream, trans: trans, files: files}, nil
+}
+
+// startRaft begins with what is on disk. Raft panics if an entry is missing that neither the log nor a snapshot holds.
+func startRaft(conf *raft.Config, machine raft.FSM, files *logFiles, trans raft.Transport) (r *raft.Raft, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("%w: starting the log: %v", ErrDamaged, v)
+		}
+	}()
+	r, err = raft.NewRaft(conf, machine, files.wal, files.wal, files.snapshots, trans)
+	if err != nil {
+		return nil, fmt.Errorf("%w: starting the log: %w", ErrDamaged, err)
+	}
+	return r, nil
 }
 
 func raftConfig(cfg LogConfig) *raft.Config {

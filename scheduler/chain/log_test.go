@@ -300,6 +300,54 @@ func TestLogRefusesAFolderThatIsNotItsOwn(t *testing.T) {
 	}
 }
 
+func TestDamagedLogsAreRefusedWithoutAPanic(t *testing.T) {
+	t.Parallel()
+	one := func(pattern string) func(dir string) error {
+		return func(dir string) error {
+			names, err := filepath.Glob(filepath.Join(dir, pattern))
+			for _, name := range names {
+				err = errors.Join(err, os.Remove(name))
+			}
+			return err
+		}
+	}
+	for name, spoil := range map[string]func(dir string) error{
+		"meta data gone":  one("wal-meta.db"),
+		"marker gone":     one("genesis-hash"),
+		"meta data empty": func(dir string) error { return os.Truncate(filepath.Join(dir, "wal-meta.db"), 0) },
+		"snapshots gone":  func(dir string) error { return os.RemoveAll(filepath.Join(dir, "snapshots")) },
+		"snapshots torn": func(dir string) error {
+			names, err := filepath.Glob(filepath.Join(dir, "snapshots", "*", "meta.json"))
+			for _, name := range names {
+				err = errors.Join(err, os.Truncate(name, 1))
+			}
+			return err
+		},
+	} {
+		c := newLogCluster(t, 1)
+		for i := range 40 {
+			c.propose(fmt.Sprint(i))
+			if i == 20 || i == 30 {
+				if err := c.logs[1].Snapshot(); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		c.stop(1)
+		if err := spoil(filepath.Join(c.dir, "1", "log")); err != nil {
+			t.Fatal(err)
+		}
+		log, err := chain.OpenLog(c.config(1))
+		if !errors.Is(err, chain.ErrDamaged) {
+			t.Errorf("%s: got %v, want ErrDamaged", name, err)
+		}
+		if err == nil {
+			c.logs[1] = log
+			c.stop(1)
+		}
+	}
+}
+
 func TestLogIgnoresAHalfCreatedOne(t *testing.T) {
 	t.Parallel()
 	c := newLogCluster(t, 0)

@@ -58,7 +58,20 @@ func openFiles(cfg LogConfig, conf *raft.Config) (_ *logFiles, err error) {
 	if err := checkMarker(dir, cfg.Genesis.Hash()); err != nil {
 		return nil, err
 	}
-	return files, files.open(dir, conf)
+	return files, files.openWhole(dir, conf)
+}
+
+// openWhole is open of a log that was whole once: what goes wrong is damage. The libraries below panic at some of it.
+func (f *logFiles) openWhole(dir string, conf *raft.Config) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("opening the log in %s: %v", dir, v)
+		}
+		if err != nil {
+			err = fmt.Errorf("%w: %w", ErrDamaged, err)
+		}
+	}()
+	return f.open(dir, conf)
 }
 
 // LogExists tells whether there is a log in the folder, whole or not.
@@ -101,7 +114,7 @@ func createLog(cfg LogConfig, conf *raft.Config, dir string) error {
 func checkMarker(dir string, hash [32]byte) error {
 	have, err := os.ReadFile(filepath.Join(dir, genesisMarker))
 	if err != nil {
-		return fmt.Errorf("reading whose log %s is: %w", dir, err)
+		return fmt.Errorf("%w: reading whose log %s is: %w", ErrDamaged, dir, err)
 	}
 	if want := hex.EncodeToString(hash[:]); string(bytes.TrimSpace(have)) != want {
 		return fmt.Errorf("%w: the log in %s belongs to the chain with genesis hash %s, the genesis file has %s: "+

@@ -50,9 +50,6 @@ func (c *ceremony) open() error {
 	if err != nil {
 		return err
 	}
-	if !share.IsZero() && share.Index() != c.self {
-		return fmt.Errorf("%s is the share of validator %d, and this is validator %d: put the right file back", c.files.sharePath(firstEpoch), share.Index(), c.self)
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.group, c.share = group, share
@@ -147,12 +144,22 @@ func (c *ceremony) done(r *dkg.Result) *chain.CeremonyResult {
 	c.machine = nil
 	result := &chain.CeremonyResult{Epoch: r.Group.Epoch(), GroupKey: r.Group.Key().Bytes()}
 	if c.group == nil {
-		if err := c.files.store(r.Group, r.Share); err != nil {
+		share := r.Share
+		if share.IsZero() {
+			// The seed is gone, but the share may be there all the same: only the group file was lost.
+			kept, err := c.files.share(r.Group)
+			if err != nil {
+				c.fatal(err)
+				return result
+			}
+			share = kept
+		}
+		if err := c.files.store(r.Group, share); err != nil {
 			c.fatal(fmt.Errorf("the ceremony made a share that cannot be stored; make room or mend the folder's rights and start again, nothing is lost: %w", err))
 			return result
 		}
-		c.group, c.share = r.Group, r.Share
-		c.log.Info("ceremony done: share stored", "attempt", c.attempt, "dealers", len(r.Qual), "group_key", r.Group.Key().String()[:18]+"…")
+		c.group, c.share = r.Group, share
+		c.log.Info("ceremony done", "attempt", c.attempt, "dealers", len(r.Qual), "share", !share.IsZero(), "group_key", r.Group.Key().String()[:18]+"…")
 	} else if !c.group.Equal(r.Group) {
 		c.fatal(fmt.Errorf("the group in %s is not the one the log leads to: the folder is another network's or was altered", c.files.groupPath(firstEpoch)))
 		return result

@@ -3,6 +3,7 @@ package node
 import (
 	"crypto/ed25519"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -55,7 +56,7 @@ func newDriven(t *testing.T, dir string, g *chain.Genesis, self uint32, key ed25
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := newCeremonyFiles(Home(dir), ns)
+	files, err := newCeremonyFiles(Home(dir), ns, self)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -264,6 +265,40 @@ func TestACrashBetweenShareAndGroupLosesNothing(t *testing.T) {
 	}
 }
 
+// TestALostGroupFileDoesNotCostTheShare: the group is public and comes from the log again; the share beside it still fits.
+func TestALostGroupFileDoesNotCostTheShare(t *testing.T) {
+	r := newCeremonyRun(t, 4)
+	for r.step(time.Now()) {
+	}
+	path := filepath.Join(r.members[1].dir, dirCeremony, "share-1")
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	group := filepath.Join(r.members[1].dir, dirCeremony, "group-1")
+	if err := os.Remove(group); err != nil {
+		t.Fatal(err)
+	}
+	r.restart(1)
+	m := r.members[1]
+	after, err := os.ReadFile(path)
+	if m.fatal != nil || err != nil || string(after) != string(before) {
+		t.Fatalf("the share on disk changed (%v), or the node stopped (%v)", err, m.fatal)
+	}
+	if m.share.IsZero() || m.share.Index() != 2 || m.share.Check(m.group) != nil {
+		t.Error("the node goes on without its share")
+	}
+
+	// A share that is damaged as well is never passed over.
+	if err := errors.Join(os.Remove(group), os.WriteFile(path, before[:len(before)-9], 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	r.restart(1)
+	if m := r.members[1]; m.fatal == nil || !strings.Contains(m.fatal.Error(), path) {
+		t.Errorf("a damaged share beside a lost group file: %v", m.fatal)
+	}
+}
+
 func TestTheShareOfAnotherValidatorIsRefused(t *testing.T) {
 	r := newCeremonyRun(t, 4)
 	for r.step(time.Now()) {
@@ -289,7 +324,7 @@ func TestFilesOfAnotherNetworkAreRefusedByName(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := newCeremonyFiles(Home(r.members[0].dir), ns)
+	files, err := newCeremonyFiles(Home(r.members[0].dir), ns, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

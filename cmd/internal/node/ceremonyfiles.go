@@ -21,8 +21,9 @@ import (
 //	share-EPOCH          this validator's share of the group key
 //	group-EPOCH          the public side
 type ceremonyFiles struct {
-	dir Home
-	ns  tlock.Namespace
+	dir  Home
+	ns   tlock.Namespace
+	self uint32 // index of this validator
 }
 
 const (
@@ -31,12 +32,12 @@ const (
 	maxGroupFile = 1 << 20
 )
 
-func newCeremonyFiles(home Home, ns tlock.Namespace) (*ceremonyFiles, error) {
+func newCeremonyFiles(home Home, ns tlock.Namespace, self uint32) (*ceremonyFiles, error) {
 	dir := home.Path(dirCeremony)
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, fmt.Errorf("ceremony folder: %w", err)
 	}
-	return &ceremonyFiles{Home(dir), ns}, nil
+	return &ceremonyFiles{Home(dir), ns, self}, nil
 }
 
 func (c *ceremonyFiles) seedPath(epoch, attempt uint64) string {
@@ -101,21 +102,36 @@ func (c *ceremonyFiles) load(epoch uint64) (*partials.Group, partials.Share, err
 	if err != nil {
 		return nil, partials.Share{}, fmt.Errorf("reading %s: %w", c.groupPath(epoch), err)
 	}
-	data, err = durable.ReadSecret(c.sharePath(epoch), maxShareFile)
-	if errors.Is(err, fs.ErrNotExist) {
+	s, err := c.share(g)
+	if err != nil {
+		return nil, partials.Share{}, err
+	}
+	if s.IsZero() {
 		if seeds, err := c.seeds(epoch); err != nil || len(seeds) > 0 {
 			return nil, partials.Share{}, err
 		}
-		return g, partials.Share{}, nil
+	}
+	return g, s, nil
+}
+
+// share reads this validator's share of the group; zero if there is none.
+func (c *ceremonyFiles) share(g *partials.Group) (partials.Share, error) {
+	path := c.sharePath(g.Epoch())
+	data, err := durable.ReadSecret(path, maxShareFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return partials.Share{}, nil
 	}
 	if err != nil {
-		return nil, partials.Share{}, fmt.Errorf("reading share: %w", err)
+		return partials.Share{}, fmt.Errorf("reading share: %w", err)
 	}
 	s, err := partials.DecodeShare(g, data)
 	if err != nil {
-		return nil, partials.Share{}, fmt.Errorf("reading %s: %w", c.sharePath(epoch), err)
+		return partials.Share{}, fmt.Errorf("reading %s: %w", path, err)
 	}
-	return g, s, nil
+	if s.Index() != c.self {
+		return partials.Share{}, fmt.Errorf("%s is the share of validator %d, and this is validator %d: put the right file back", path, s.Index(), c.self)
+	}
+	return s, nil
 }
 
 // seeds lists the seed files of an epoch's attempts.

@@ -65,11 +65,11 @@ func (h Home) NetworkKey() (ed25519.PrivateKey, error) {
 	}
 	text, ok := strings.CutPrefix(strings.TrimSpace(string(data)), networkKeyPrefix)
 	if !ok {
-		return nil, fmt.Errorf("reading network key: %s does not begin with %q", path, networkKeyPrefix)
+		return nil, fmt.Errorf("reading network key: %s does not begin with %q: put the validator's file back from a backup", path, networkKeyPrefix)
 	}
 	seed, err := hex.DecodeString(text)
 	if err != nil || len(seed) != ed25519.SeedSize {
-		return nil, fmt.Errorf("reading network key: %s does not hold %d bytes of hex", path, ed25519.SeedSize)
+		return nil, fmt.Errorf("reading network key: %s does not hold %d bytes of hex: put the validator's file back from a backup", path, ed25519.SeedSize)
 	}
 	return ed25519.NewKeyFromSeed(seed), nil
 }

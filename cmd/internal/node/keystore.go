@@ -9,6 +9,7 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/daybreak-beacon/daybreak/cmd/internal/cli"
 	"github.com/daybreak-beacon/daybreak/tlock"
 )
 
@@ -34,7 +35,7 @@ func openKeyStore(dir string, log *slog.Logger) (*keyStore, error) {
 		MaxOpenFiles: 64,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("opening key store: %w", err)
+		return nil, cli.Hint(fmt.Errorf("opening key store: %w", err), fmt.Sprintf("if %s is damaged, move it away: its keys are public and come from the others again", dir))
 	}
 	return &keyStore{db}, nil
 }

@@ -43,6 +43,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/daybreak-beacon/daybreak/cmd/internal/cli"
 	"github.com/daybreak-beacon/daybreak/cmd/internal/durable"
 	"github.com/daybreak-beacon/daybreak/dkg"
 	"github.com/daybreak-beacon/daybreak/p2p"
@@ -232,7 +233,7 @@ func (n *Node) openStores() (err error) {
 		return err
 	}
 	n.onEnd(n.keys.close)
-	files, err := newCeremonyFiles(n.home, n.ns)
+	files, err := newCeremonyFiles(n.home, n.ns, n.self)
 	if err != nil {
 		return err
 	}
@@ -292,7 +293,12 @@ func (n *Node) openLog() error {
 		Dir: n.home.Path(dirLog), Genesis: n.genesis, Self: n.self, Listener: listener, Dial: n.dialLog, Machine: n.chain, Logger: n.log,
 	})
 	if err != nil {
-		return errors.Join(err, ignoreClosed(listener.Close()))
+		err = errors.Join(err, ignoreClosed(listener.Close()))
+		if errors.Is(err, chain.ErrDamaged) {
+			err = cli.Hint(err, "put the folder log back as it was; a copy of an earlier day will not do",
+				"if that cannot be done, and all other validators still have theirs, move the folder away and start once with --lost-log")
+		}
+		return err
 	}
 	n.onClose(n.raft.Close)
 	n.producer = &chain.Producer{Chain: n.chain, Log: n.raft, Self: n.self, Signer: n.key, Keys: n.knownKeys}
