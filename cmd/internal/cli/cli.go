@@ -78,13 +78,25 @@ func Print(w io.Writer, name string, err error) {
 	if msg := strings.TrimSpace(err.Error()); msg != "" {
 		fmt.Fprintf(w, "%s: %s\n", name, Printable(msg))
 	}
-	for e := err; e != nil; e = errors.Unwrap(e) {
-		if ce, ok := e.(*Error); ok {
-			for _, h := range ce.Hints {
-				fmt.Fprintf(w, "hint: %s\n", Printable(h))
-			}
+	for _, h := range hintsOf(err) {
+		fmt.Fprintf(w, "hint: %s\n", Printable(h))
+	}
+}
+
+// hintsOf collects the hints of all errors that err is made of, from the outside in.
+func hintsOf(err error) (hints []string) {
+	if e, ok := err.(*Error); ok {
+		hints = append(hints, e.Hints...)
+	}
+	switch e := err.(type) {
+	case interface{ Unwrap() error }:
+		hints = append(hints, hintsOf(e.Unwrap())...)
+	case interface{ Unwrap() []error }:
+		for _, part := range e.Unwrap() {
+			hints = append(hints, hintsOf(part)...)
 		}
 	}
+	return hints
 }
 
 // Printable is s with everything that is not text for a terminal written as an escape. Line feeds stay: a list of errors has

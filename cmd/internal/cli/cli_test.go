@@ -46,6 +46,15 @@ func TestErrorsAreOneLineAndAHintEach(t *testing.T) {
 	}
 }
 
+func TestHintsOfJoinedErrorsAreShown(t *testing.T) {
+	var out bytes.Buffer
+	err := errors.Join(cli.Hint(errors.New("no log"), "put it back"), nil)
+	cli.Print(&out, "beacond", fmt.Errorf("%w: %w", errors.New("starting"), err))
+	if want := "beacond: starting: no log\nhint: put it back\n"; out.String() != want {
+		t.Errorf("printed %q, want %q", out.String(), want)
+	}
+}
+
 func TestMistakesOfUseAreUsageErrors(t *testing.T) {
 	for name, args := range map[string][]string{
 		"no command":       {},
