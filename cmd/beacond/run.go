@@ -1,10 +1,13 @@
 package main
 
 import (
+	"errors"
+
 	"github.com/spf13/cobra"
 
 	"github.com/daybreak-beacon/daybreak/cmd/internal/cli"
 	"github.com/daybreak-beacon/daybreak/cmd/internal/node"
+	"github.com/daybreak-beacon/daybreak/scheduler/chain"
 )
 
 func runCmd() *cobra.Command {
@@ -33,6 +36,10 @@ func runCmd() *cobra.Command {
 				return err
 			}
 			n, err := node.Start(h, log)
+			if errors.Is(err, chain.ErrDamagedLog) {
+				return cli.Hint(err, "the disk may be failing: look at it first",
+					"if the log cannot be put back as it was, remove the folder log and start once with --lost-log")
+			}
 			if err != nil {
 				return err
 			}

@@ -27,7 +27,7 @@ const (
 type logFiles struct {
 	lock      *os.File
 	meta      *metadb.BoltMetaDB
-	wal       *wal.WAL
+	wal       *checkedWAL
 	snapshots *raft.FileSnapshotStore
 	lastIndex uint64 // newest entry on disk
 }
@@ -125,10 +125,11 @@ func checkMarker(dir string, hash [32]byte) error {
 
 func (f *logFiles) open(dir string, conf *raft.Config) (err error) {
 	f.meta = new(metadb.BoltMetaDB) // ours to close: the wal leaves it open
-	f.wal, err = wal.Open(dir, wal.WithMetaStore(f.meta), wal.WithSegmentSize(walSegmentSize), wal.WithLogger(conf.Logger))
+	w, err := wal.Open(dir, wal.WithMetaStore(f.meta), wal.WithSegmentSize(walSegmentSize), wal.WithLogger(conf.Logger))
 	if err != nil {
 		return fmt.Errorf("opening the log in %s: %w", dir, err)
 	}
+	f.wal = &checkedWAL{w}
 	if err := removeTornSnapshots(dir); err != nil {
 		return fmt.Errorf("clearing unfinished snapshots in %s: %w", dir, err)
 	}
@@ -136,8 +137,10 @@ func (f *logFiles) open(dir string, conf *raft.Config) (err error) {
 	if err != nil {
 		return fmt.Errorf("opening the snapshots in %s: %w", dir, err)
 	}
-	f.lastIndex, err = f.wal.LastIndex()
-	return err
+	if f.lastIndex, err = f.wal.LastIndex(); err != nil {
+		return err
+	}
+	return f.checkEntries(dir)
 }
 
 // removeTornSnapshots removes what kills in the middle of a snapshot left; raft ignores it and would let it pile up.
