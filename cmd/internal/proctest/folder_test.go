@@ -21,8 +21,12 @@ func TestLostFiles(t *testing.T) {
 	c.rng.Shuffle(len(members), func(i, j int) { members[i], members[j] = members[j], members[i] })
 	lost, fresh, other := members[0], members[1], members[2]
 
-	c.note("%s loses its log", lost.Name)
+	c.note("%s has a log with a changed bit", lost.Name)
 	c.kill(lost)
+	l.flipBit(lost)
+	c.refused(lost, nil, "the log is damaged", "--lost-log")
+
+	c.note("%s loses its log", lost.Name)
 	c.remove(lost, "log")
 	c.refused(lost, nil, "has lost its log", "--lost-log")
 	c.startWith(lost, "--lost-log")
@@ -78,6 +82,34 @@ func TestLostFiles(t *testing.T) {
 	c.write(share, good)
 	c.restart(a, lost)
 	l.settle()
+}
+
+// flipBit changes what a block says in the member's log: a bit of an open entry's call.
+func (l *load) flipBit(m *member) {
+	c := l.c
+	c.Helper()
+	segments, err := filepath.Glob(m.Home.Path("log", "log", "*.wal"))
+	if err != nil {
+		c.Fatal(err)
+	}
+	for _, e := range l.accepted(c.began) {
+		marker, err := unhex(e.marker, 32)
+		if err != nil {
+			c.Fatal(err)
+		}
+		for _, segment := range segments {
+			data, err := os.ReadFile(segment)
+			if err != nil {
+				c.Fatal(err)
+			}
+			if at := bytes.Index(data, marker); at >= 0 {
+				data[at+len(marker)-1] ^= 1
+				c.write(segment, data)
+				return
+			}
+		}
+	}
+	c.Fatal("the log holds no call of an entry that has run")
 }
 
 // signs shows that a member signs: without another one every key needs it.
