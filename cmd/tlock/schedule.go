@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"math"
 	"math/bits"
 	"strconv"
 	"strings"
@@ -109,6 +110,9 @@ func (s *scheduling) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	if err := refuse(calls, common.HexToAddress(info.GasToken)); err != nil {
+		return err
+	}
 	params, err := s.params(network, slot, calls, payer.address)
 	if err != nil {
 		return err
@@ -144,7 +148,35 @@ func (s *scheduling) parse() ([]tlock.Call, error) {
 		}
 		calls = append(calls, call)
 	}
+	if _, ok := gasLimit(calls); !ok {
+		return nil, cli.Usage("the calls' gas is out of range: together it must stay below 2^63")
+	}
 	return calls, nil
+}
+
+// gasLimit is what an entry needs for its calls; false if it is beyond any block's.
+func gasLimit(calls []tlock.Call) (sum uint64, ok bool) {
+	for _, c := range calls {
+		if c.GasLimit > math.MaxInt64-callOverhead-sum {
+			return 0, false
+		}
+		sum += c.GasLimit + callOverhead
+	}
+	return sum, true
+}
+
+// refuse finds what the scheduler is sure to refuse, be it only when a sealed entry opens: by then the fee is paid.
+func refuse(calls []tlock.Call, gasToken common.Address) error {
+	if len(calls) > scheduler.MaxCalls {
+		return cli.Usage("%d calls; an entry has at most %d", len(calls), scheduler.MaxCalls)
+	}
+	for _, c := range calls {
+		to := common.Address(c.Target)
+		if to == (common.Address{}) || to.Cmp(common.Address(scheduler.Address)) == 0 || to == gasToken {
+			return cli.Usage("a call to %s can never run: it is the zero address, the scheduler or the gas token", to)
+		}
+	}
+	return nil
 }
 
 func parseCall(text string) (tlock.Call, error) {
@@ -162,9 +194,7 @@ func parseCall(text string) (tlock.Call, error) {
 // params makes the entry: sealed to the slot and payer, unless it is to be open.
 func (s *scheduling) params(network tlock.Network, slot uint64, calls []tlock.Call, payer common.Address) (scheduler.Params, error) {
 	p := scheduler.Params{Slot: slot, GasPrice: s.gasPrice, Class: scheduler.BestEffort}
-	for _, c := range calls {
-		p.GasLimit += c.GasLimit + callOverhead
-	}
+	p.GasLimit, _ = gasLimit(calls) // parse has seen that it is in range
 	if s.round && p.GasLimit&(p.GasLimit-1) != 0 {
 		p.GasLimit = 1 << bits.Len64(p.GasLimit)
 	}

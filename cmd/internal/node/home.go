@@ -114,11 +114,13 @@ func (h Home) Init(cfg Config, name string, proposer Address, addrs []string) (D
 }
 
 func (h Home) fill(cfg Config, d Descriptor, key ed25519.PrivateKey) error {
-	return errors.Join(
-		durable.CreateSecret(h.Path(fileNetworkKey), encodeNetworkKey(key)),
-		durable.CreatePublic(h.Path(fileConfig), cfg.Encode()),
-		durable.CreatePublic(h.DescriptorPath(), d.Encode()),
-	)
+	if err := durable.CreateSecret(h.Path(fileNetworkKey), encodeNetworkKey(key)); err != nil {
+		return err
+	}
+	if err := durable.CreatePublic(h.Path(fileConfig), cfg.Encode()); err != nil {
+		return err
+	}
+	return durable.CreatePublic(h.DescriptorPath(), d.Encode())
 }
 
 // refuseUsed fails unless the folder is missing or empty.
