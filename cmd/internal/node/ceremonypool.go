@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"crypto/sha256"
+	"slices"
 	"sync"
 	"time"
 
@@ -28,25 +29,49 @@ type ceremonyPool struct {
 
 type waitingEntry struct {
 	entry    []byte
+	member   uint32 // who sent it
 	proposed time.Time
 }
 
-// newCeremonyPool holds as many entries as n honest members can have waiting: a bundle and a timeout, for two attempts.
+// waitingPerMember is how many entries an honest member can have waiting: a bundle and a timeout, for two attempts.
+const waitingPerMember = 4
+
+// newCeremonyPool holds as many entries as n honest members can have waiting.
 func newCeremonyPool(members int) *ceremonyPool {
-	return &ceremonyPool{waiting: make(map[[32]byte]*waitingEntry), limit: 4 * members}
+	return &ceremonyPool{waiting: make(map[[32]byte]*waitingEntry), limit: waitingPerMember * members}
 }
 
-// add keeps an entry; false if it is there already, or if there is no room.
-func (p *ceremonyPool) add(entry []byte) bool {
+// add keeps an entry that a member sent; false if it is there already. A member that has too many waiting loses its own oldest:
+// whatever one of them sends, the others' entries have room.
+func (p *ceremonyPool) add(member uint32, entry []byte) bool {
 	id := sha256.Sum256(entry)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.waiting[id] != nil || len(p.order) >= p.limit {
+	if p.waiting[id] != nil {
 		return false
 	}
-	p.waiting[id] = &waitingEntry{entry: entry}
+	own := 0
+	for _, other := range slices.Backward(p.order) {
+		if p.waiting[other].member != member {
+			continue
+		}
+		if own++; own == waitingPerMember {
+			p.remove(other)
+			break
+		}
+	}
+	if len(p.order) >= p.limit {
+		return false
+	}
+	p.waiting[id] = &waitingEntry{entry: entry, member: member}
 	p.order = append(p.order, id)
 	return true
+}
+
+// remove forgets an entry. p.mu is held.
+func (p *ceremonyPool) remove(id [32]byte) {
+	delete(p.waiting, id)
+	p.order = slices.DeleteFunc(p.order, func(other [32]byte) bool { return other == id })
 }
 
 // due drops what is no longer of use and returns what should be proposed now.
@@ -75,13 +100,7 @@ func (p *ceremonyPool) refused(entry []byte) {
 	id := sha256.Sum256(entry)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	delete(p.waiting, id)
-	for i := range p.order {
-		if p.order[i] == id {
-			p.order = append(p.order[:i], p.order[i+1:]...)
-			return
-		}
-	}
+	p.remove(id)
 }
 
 func (n *Node) checkCeremony(m *p2p.Message) error {
@@ -94,7 +113,7 @@ func (n *Node) checkCeremony(m *p2p.Message) error {
 	return dkg.CheckEntry(n.dkgMembers, m.Data)
 }
 
-func (n *Node) handleCeremony(m *p2p.Message) { n.ceremonyPool.add(m.Data) }
+func (n *Node) handleCeremony(m *p2p.Message) { n.ceremonyPool.add(n.members[m.Author], m.Data) }
 
 // ceremonyLoop sends this member's entries, and proposes everybody's while this node leads the log. It ends with the
 // ceremony.
@@ -115,7 +134,7 @@ func (n *Node) ceremonyLoop(ctx context.Context) {
 
 func (n *Node) sendCeremony(ctx context.Context, now time.Time, sent map[[32]byte]time.Time) {
 	for _, entry := range n.ceremony.wanted(now) {
-		n.ceremonyPool.add(entry)
+		n.ceremonyPool.add(n.self, entry)
 		id := sha256.Sum256(entry)
 		if now.Sub(sent[id]) < ceremonyResend {
 			continue

@@ -200,10 +200,12 @@ func TestRequestsToSignOldSlotsAreFew(t *testing.T) {
 func TestCeremonyPoolIsBoundedAndProposesEachEntryOnce(t *testing.T) {
 	p := newCeremonyPool(2)
 	now := time.Unix(1000, 0)
-	for i := range 3 * p.limit {
-		p.add([]byte{byte(i)})
+	for member := range uint32(2) {
+		for i := range waitingPerMember {
+			p.add(member, []byte{byte(member), byte(i)})
+		}
 	}
-	if p.add([]byte{0}) || len(p.order) != p.limit {
+	if p.add(0, []byte{0, 0}) || p.add(9, []byte{9}) || len(p.order) != p.limit {
 		t.Fatalf("%d entries wait, the limit is %d", len(p.order), p.limit)
 	}
 	never := func([]byte) bool { return false }
@@ -216,10 +218,26 @@ func TestCeremonyPoolIsBoundedAndProposesEachEntryOnce(t *testing.T) {
 	if got := p.due(now.Add(ceremonyProposal), never); len(got) != p.limit {
 		t.Errorf("%d due after the proposal may be lost, want %d", len(got), p.limit)
 	}
-	p.refused([]byte{0})
-	p.due(now, func(e []byte) bool { return e[0] == 1 })
-	if len(p.order) != p.limit-2 || len(p.waiting) != p.limit-2 || !p.add([]byte{200}) {
+	p.refused([]byte{0, 0})
+	p.due(now, func(e []byte) bool { return e[0] == 1 && e[1] == 1 })
+	if len(p.order) != p.limit-2 || len(p.waiting) != p.limit-2 || !p.add(0, []byte{200}) {
 		t.Errorf("%d wait after one was refused and one came into the log, want %d", len(p.order), p.limit-2)
+	}
+}
+
+func TestAMemberThatFloodsTheCeremonyPoolLosesOnlyItsOwn(t *testing.T) {
+	p := newCeremonyPool(4)
+	honest := []byte("honest")
+	p.add(1, honest)
+	for i := range 1000 {
+		p.add(2, []byte{byte(i), byte(i >> 8)})
+	}
+	if !p.add(3, []byte("later")) {
+		t.Error("there is no room for another member")
+	}
+	due := p.due(time.Unix(1000, 0), func([]byte) bool { return false })
+	if len(due) != waitingPerMember+2 || string(due[0]) != "honest" || string(due[len(due)-1]) != "later" {
+		t.Errorf("due: %q", due)
 	}
 }
 
