@@ -41,8 +41,6 @@ func (n *Node) follow(ctx context.Context, events *chain.Subscription) {
 
 func (n *Node) tellBlock(a *chain.Applied, replay bool) {
 	h := &a.Block.Header
-	n.metrics.height.Set(float64(h.Number))
-	n.metrics.headTime.Set(float64(h.Time))
 	txs, _ := n.chain.Mempool().Len()
 	n.metrics.mempool.Set(float64(txs))
 	if replay {
