@@ -31,10 +31,11 @@ func openCmd() *cobra.Command {
 		Long: `Open FILE, or stdin, with the key of the slot it is sealed to. The key comes from a node (--node) or is given
 (--key). The result goes to FILE without ".sealed", or to stdout. It appears under its name only when it is complete.
 
-Before the time has come there is no key: exit code 3, and when to come back.`,
+Before the time has come there is no key: exit code 3, and when to come back. "tlock wait SLOT" waits until then, and
+"tlock inspect FILE" tells the slot.`,
 		Example: `  tlock open --node http://127.0.0.1:26680 letter.txt.sealed
   tlock open --key 0xa1b2… -o letter.txt letter.sealed
-  until tlock open --node http://127.0.0.1:26680 letter.txt.sealed; do sleep 60; done`,
+  tlock wait --node http://127.0.0.1:26680 1893456000 && tlock open --node http://127.0.0.1:26680 letter.txt.sealed`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := "-"

@@ -89,7 +89,7 @@ func (s *scheduling) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	slot, err := s.until.slotOf(time.Now())
+	slot, err := s.until.slotOf(time.Now(), "at")
 	if err != nil {
 		return err
 	}

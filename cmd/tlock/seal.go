@@ -39,7 +39,7 @@ have any size.`,
 			if len(args) == 1 {
 				name = args[0]
 			}
-			slot, err := until.slotOf(time.Now())
+			slot, err := until.slotOf(time.Now(), "until")
 			if err != nil {
 				return err
 			}

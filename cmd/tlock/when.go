@@ -19,8 +19,8 @@ type when struct {
 }
 
 // slotOf is the slot meant by w at the time now: times between two slots count as the later one, so that nothing opens
-// early. A slot that is over is refused, because its key is public.
-func (w when) slotOf(now time.Time) (uint64, error) {
+// early. A slot that is over is refused, because its key is public. Advice names timeFlag, the flag that w.until was read from.
+func (w when) slotOf(now time.Time, timeFlag string) (uint64, error) {
 	given := 0
 	for _, s := range []string{w.until, w.in, w.slot} {
 		if s != "" {
@@ -28,8 +28,8 @@ func (w when) slotOf(now time.Time) (uint64, error) {
 		}
 	}
 	if given != 1 {
-		return 0, cli.Hint(cli.Usage("say until when: exactly one of --until, --in and --slot"),
-			"for instance --in 5m, or --until 2030-01-01T00:00Z")
+		return 0, cli.Hint(cli.Usage("say when: exactly one of --%s, --in and --slot", timeFlag),
+			fmt.Sprintf("for instance --in 5m, or --%s 2030-01-01T00:00Z", timeFlag))
 	}
 	slot, err := w.parse(now)
 	if err != nil {

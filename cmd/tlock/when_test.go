@@ -30,7 +30,7 @@ func TestWhenNamesASlotAndNeverAnEarlierOne(t *testing.T) {
 		"the last possible slot": {when{slot: "253402300799"}, maxSlot},
 		"the last possible time": {when{until: "9999-12-31T23:59:59Z"}, maxSlot},
 	} {
-		got, err := c.w.slotOf(now)
+		got, err := c.w.slotOf(now, "until")
 		if err != nil || got != c.want {
 			t.Errorf("%s: slot %d, %v; want %d", name, got, err, c.want)
 		}
@@ -57,7 +57,7 @@ func TestWhenRefuses(t *testing.T) {
 		"a slot that is over":      {when{slot: "1772366399"}, cli.ExitError},
 		"a time that is over":      {when{until: "2026-03-01T11:59:58Z"}, cli.ExitError},
 	} {
-		slot, err := c.w.slotOf(now)
+		slot, err := c.w.slotOf(now, "until")
 		if got := cli.ExitCode(err); err == nil || got != c.code {
 			t.Errorf("%s: slot %d, exit code %d (%v), want %d", name, slot, got, err, c.code)
 		}
