@@ -29,3 +29,18 @@ func TestEveryMemberEndsWithOneKey(t *testing.T) {
 		})
 	}
 }
+
+func TestNoEntryIsLongerThanTheBound(t *testing.T) {
+	for n := 1; n <= 4; n++ {
+		c := newCluster(t, n, func(cfg *dkg.Config) { cfg.Threshold = n })
+		c.run()
+		c.group(all(n)...)
+		longest := 0
+		for _, e := range c.log {
+			longest = max(longest, len(e))
+		}
+		if longest != dkg.MaxEntrySize(n) {
+			t.Errorf("n=%d: the longest entry of a ceremony has %d bytes, and MaxEntrySize is %d", n, longest, dkg.MaxEntrySize(n))
+		}
+	}
+}

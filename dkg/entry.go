@@ -82,8 +82,11 @@ func dealSize(threshold, recipients int) int {
 
 func responseSize(n int) int { return (n + 7) / 8 }
 
-// MaxEntrySize is the size of the longest entry of a ceremony of n members, a deal for threshold n, in bytes.
-func MaxEntrySize(n int) int { return headerSize + dealSize(n, n-1) + ed25519.SignatureSize }
+// MaxEntrySize is the size of the longest entry of a ceremony of n members, in bytes: a deal for threshold n, or, for one
+// member alone, whose deal goes to nobody, its confirmation.
+func MaxEntrySize(n int) int {
+	return headerSize + max(dealSize(n, n-1), confirmSize) + ed25519.SignatureSize
+}
 
 // bodyFits reports whether a body of this kind can have size bytes in a ceremony of n members, for any threshold and any
 // number of participants. The machine, which knows both, asks for the one right size.
