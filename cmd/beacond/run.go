@@ -1,13 +1,10 @@
 package main
 
 import (
-	"errors"
-
 	"github.com/spf13/cobra"
 
 	"github.com/daybreak-beacon/daybreak/cmd/internal/cli"
 	"github.com/daybreak-beacon/daybreak/cmd/internal/node"
-	"github.com/daybreak-beacon/daybreak/scheduler/chain"
 )
 
 func runCmd() *cobra.Command {
@@ -36,10 +33,6 @@ func runCmd() *cobra.Command {
 				return err
 			}
 			n, err := node.Start(h, log)
-			if errors.Is(err, chain.ErrDamagedLog) {
-				return cli.Hint(err, "the disk may be failing: look at it first",
-					"if the log cannot be put back as it was, remove the folder log and start once with --lost-log")
-			}
 			if err != nil {
 				return err
 			}

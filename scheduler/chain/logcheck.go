@@ -2,16 +2,12 @@ package chain
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"hash/crc32"
 
 	"github.com/hashicorp/raft"
 	wal "github.com/hashicorp/raft-wal"
 )
-
-// ErrDamagedLog says that what is on disk is not what was written. Such a log must not be used again.
-var ErrDamagedLog = errors.New("the log is damaged")
 
 // checkedWAL keeps with every entry a CRC-32C of what it says, in raft's field for such layers, and checks it whenever the
 // entry is read. Raft-wal itself assumes that what it has once written stays as it is, and checks only the last write.
@@ -51,7 +47,7 @@ func (w checkedWAL) GetLog(index uint64, l *raft.Log) error {
 		return err // raft compares its own errors
 	}
 	if l.Index != index || string(l.Extensions) != string(checksum(l)) {
-		return fmt.Errorf("%w: entry %d does not match its checksum", ErrDamagedLog, index)
+		return fmt.Errorf("entry %d: %w: it does not match its checksum", index, ErrDamaged)
 	}
 	l.Extensions = nil
 	return nil
@@ -65,12 +61,8 @@ func (f *logFiles) checkEntries(dir string) error {
 	}
 	var l raft.Log
 	for i := first; i != 0 && i <= f.lastIndex; i++ {
-		err := f.wal.GetLog(i, &l)
-		if errors.Is(err, ErrDamagedLog) {
+		if err := f.wal.GetLog(i, &l); err != nil {
 			return fmt.Errorf("reading the log in %s: %w", dir, err)
-		}
-		if err != nil {
-			return fmt.Errorf("reading the log in %s: %w: entry %d: %w", dir, ErrDamagedLog, i, err)
 		}
 	}
 	return nil

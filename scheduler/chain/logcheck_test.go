@@ -40,8 +40,8 @@ func TestLogRefusesADamagedEntry(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := chain.OpenLog(c.config(1))
-		if !errors.Is(err, chain.ErrDamagedLog) || !strings.Contains(err.Error(), filepath.Dir(segments[0])) {
-			t.Errorf("bit %d of an entry flipped: got %v, want ErrDamagedLog naming the folder", bit, err)
+		if !errors.Is(err, chain.ErrDamaged) || !strings.Contains(err.Error(), filepath.Dir(segments[0])) {
+			t.Errorf("bit %d of an entry flipped: got %v, want ErrDamaged naming the folder", bit, err)
 		}
 	}
 	if err := os.WriteFile(segments[0], good, 0o600); err != nil {

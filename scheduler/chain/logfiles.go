@@ -67,7 +67,7 @@ func (f *logFiles) openWhole(dir string, conf *raft.Config) (err error) {
 		if v := recover(); v != nil {
 			err = fmt.Errorf("opening the log in %s: %v", dir, v)
 		}
-		if err != nil {
+		if err != nil && !errors.Is(err, ErrDamaged) {
 			err = fmt.Errorf("%w: %w", ErrDamaged, err)
 		}
 	}()

@@ -73,7 +73,8 @@ type entry struct {
 	made   time.Time
 
 	id      uint64 // from the receipt; 0 until then, and for ever if it was refused
-	refused string
+	block   uint64 // that accepted it
+	refused string // why it was not
 }
 
 // startLoad funds the account's escrow and begins to schedule.
@@ -203,7 +204,7 @@ func (l *load) collect() {
 		}
 		for _, log := range r.Logs {
 			if log.Name == "Scheduled" {
-				tx.entry.id = log.ID
+				tx.entry.id, tx.entry.block = log.ID, r.Block
 			}
 		}
 	}
