@@ -30,5 +30,5 @@ var (
 	ErrNotLeader   = fmt.Errorf("%w: this validator does not lead the log", ErrNotYet)
 )
 
-// ErrDamaged says that the log on disk is not what this member left there.
+// ErrDamaged says that the log on disk is not what this member left there. Such a log must not be used again.
 var ErrDamaged = errors.New("the log is damaged")

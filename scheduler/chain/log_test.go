@@ -315,7 +315,11 @@ func TestDamagedLogsAreRefusedWithoutAPanic(t *testing.T) {
 		"meta data gone":  one("wal-meta.db"),
 		"marker gone":     one("genesis-hash"),
 		"meta data empty": func(dir string) error { return os.Truncate(filepath.Join(dir, "wal-meta.db"), 0) },
-		"snapshots gone":  func(dir string) error { return os.RemoveAll(filepath.Join(dir, "snapshots")) },
+		"meta data cut":   func(dir string) error { return os.Truncate(filepath.Join(dir, "wal-meta.db"), 16<<10) },
+		"meta data's pages overwritten": func(dir string) error {
+			return overwrite(filepath.Join(dir, "wal-meta.db"), 8<<10, bytes.Repeat([]byte{0xa5}, 24<<10))
+		},
+		"snapshots gone": func(dir string) error { return os.RemoveAll(filepath.Join(dir, "snapshots")) },
 		"snapshots torn": func(dir string) error {
 			names, err := filepath.Glob(filepath.Join(dir, "snapshots", "*", "meta.json"))
 			for _, name := range names {
@@ -335,6 +339,44 @@ func TestDamagedLogsAreRefusedWithoutAPanic(t *testing.T) {
 		}
 		c.stop(1)
 		if err := spoil(filepath.Join(c.dir, "1", "log")); err != nil {
+			t.Fatal(err)
+		}
+		log, err := chain.OpenLog(c.config(1))
+		if !errors.Is(err, chain.ErrDamaged) {
+			t.Errorf("%s: got %v, want ErrDamaged", name, err)
+		}
+		if err == nil {
+			c.logs[1] = log
+			c.stop(1)
+		}
+	}
+}
+
+// overwrite changes what a file holds from an offset on.
+func overwrite(name string, at int64, data []byte) error {
+	f, err := os.OpenFile(name, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteAt(data, at)
+	return errors.Join(err, f.Close())
+}
+
+func TestLogWhoseEntriesAreGoneIsRefused(t *testing.T) {
+	t.Parallel()
+	for name, spoil := range map[string]func(segment string) error{
+		"segment gone":   os.Remove,
+		"segment empty":  func(segment string) error { return os.Truncate(segment, 0) },
+		"segment zeroed": func(segment string) error { return overwrite(segment, 0, make([]byte, 100_000)) },
+	} {
+		c := newLogCluster(t, 1)
+		c.propose("x")
+		c.stop(1)
+		segments, err := filepath.Glob(filepath.Join(c.dir, "1", "log", "*.wal"))
+		if err != nil || len(segments) != 1 {
+			t.Fatalf("got segments %v, %v", segments, err)
+		}
+		if err := spoil(segments[0]); err != nil {
 			t.Fatal(err)
 		}
 		log, err := chain.OpenLog(c.config(1))

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"syscall"
 
 	"github.com/hashicorp/raft"
@@ -61,8 +62,10 @@ func openFiles(cfg LogConfig, conf *raft.Config) (_ *logFiles, err error) {
 	return files, files.openWhole(dir, conf)
 }
 
-// openWhole is open of a log that was whole once: what goes wrong is damage. The libraries below panic at some of it.
+// openWhole is open of a log that was whole once: what goes wrong is damage. The libraries below panic at some of it, and
+// reading a mapped file that was cut short is a fault, which counts as a panic here.
 func (f *logFiles) openWhole(dir string, conf *raft.Config) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if v := recover(); v != nil {
 			err = fmt.Errorf("opening the log in %s: %v", dir, v)
@@ -71,7 +74,26 @@ func (f *logFiles) openWhole(dir string, conf *raft.Config) (err error) {
 			err = fmt.Errorf("%w: %w", ErrDamaged, err)
 		}
 	}()
-	return f.open(dir, conf)
+	if err := f.open(dir, conf); err != nil {
+		return err
+	}
+	return f.refuseEmpty(dir)
+}
+
+// refuseEmpty fails if the log holds neither an entry nor a snapshot: createLog wrote one. Raft-wal takes a segment that is
+// gone or blank for one that was never written to.
+func (f *logFiles) refuseEmpty(dir string) error {
+	if f.lastIndex > 0 {
+		return nil
+	}
+	snapshots, err := f.snapshots.List()
+	if err == nil && len(snapshots) == 0 {
+		err = errors.New("its entries are gone")
+	}
+	if err != nil {
+		return fmt.Errorf("reading the log in %s: %w", dir, err)
+	}
+	return nil
 }
 
 // LogExists tells whether there is a log in the folder, whole or not.

@@ -22,7 +22,8 @@ func (h Home) CheckLog(lost bool) error {
 		return err
 	}
 	if have && lost {
-		return cli.Hint(fmt.Errorf("the log in %s is there", h.Path(dirLog)), "start without --lost-log: it is for one start, after the folder was lost")
+		return cli.Hint(fmt.Errorf("the log in %s is there", h.Path(dirLog)), "start without --lost-log: it is for one start, after the folder was lost",
+			fmt.Sprintf("if a start without it says that the log is damaged, move %s away first", h.Path(dirLog)))
 	}
 	if have || lost {
 		return nil
@@ -37,4 +38,11 @@ func (h Home) CheckLog(lost bool) error {
 	return cli.Hint(fmt.Errorf("%s has lost its log: this validator took part in the network, and the folder %s holds nothing", h, h.Path(dirLog)),
 		"put the folder log back as it was; a copy of an earlier day will not do",
 		"if it is gone for good, and all other validators still have theirs, start once with --lost-log: the chain then comes from them")
+}
+
+// adviseDamaged says what an operator does about a log that is not what this validator left on disk.
+func (h Home) adviseDamaged(err error) error {
+	return cli.Hint(err, "the disk may be failing: look at it first",
+		fmt.Sprintf("put %s back as it was; a copy of an earlier day will not do", h.Path(dirLog)),
+		fmt.Sprintf("if that cannot be done: move %s away; if all other validators still have theirs, start once with --lost-log", h.Path(dirLog)))
 }

@@ -43,7 +43,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/daybreak-beacon/daybreak/cmd/internal/cli"
 	"github.com/daybreak-beacon/daybreak/cmd/internal/durable"
 	"github.com/daybreak-beacon/daybreak/dkg"
 	"github.com/daybreak-beacon/daybreak/p2p"
@@ -295,8 +294,7 @@ func (n *Node) openLog() error {
 	if err != nil {
 		err = errors.Join(err, ignoreClosed(listener.Close()))
 		if errors.Is(err, chain.ErrDamaged) {
-			err = cli.Hint(err, "put the folder log back as it was; a copy of an earlier day will not do",
-				"if that cannot be done, and all other validators still have theirs, move the folder away and start once with --lost-log")
+			err = n.home.adviseDamaged(err)
 		}
 		return err
 	}
