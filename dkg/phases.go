@@ -85,7 +85,7 @@ func (m *Machine) endConfirm() {
 		return
 	}
 	m.phase = PhaseDone
-	m.result = &Result{Group: m.board.group, Share: m.share, Transcript: m.board.transcript, Qual: slices.Clone(m.board.qual)}
+	m.result = &Result{Group: m.board.group, Share: m.share, Transcript: m.board.transcript, Qual: slices.Clone(m.board.qual), Holders: m.board.participants()}
 	m.forget()
 }
 

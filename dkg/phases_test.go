@@ -336,6 +336,11 @@ func TestAMemberThatDoesNotAnnounceHasNoShare(t *testing.T) {
 	c.silent[3] = true
 	c.run()
 	c.group(1, 2, 4, 5, 6, 7)
+	for i, m := range c.machines {
+		if got := fmt.Sprint(m.Result().Holders); got != "[1 2 4 5 6 7]" {
+			t.Errorf("machine %d: shares were dealt to %s", i+1, got)
+		}
+	}
 }
 
 func TestTooFewMembersFail(t *testing.T) {

@@ -24,6 +24,7 @@ type Result struct {
 	Share      partials.Share
 	Transcript [32]byte // hash of all that counted
 	Qual       []uint32 // the dealers whose deals make up the key
+	Holders    []uint32 // the members that announced in time, to whom shares were dealt
 }
 
 // Failure says why a ceremony made no key, and whose fault it was: who was silent in the phase that failed it, or whose

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -25,7 +26,7 @@ func statusCmd() *cobra.Command {
 		Use:   "status",
 		Short: "Tell how a running validator is",
 		Long: `Ask a running validator how it is. Exit code 0: it follows the chain and slots get their keys. 3: not yet, because the
-ceremony is under way or it is catching up. 1: it cannot be reached, or the network stands still.`,
+ceremony is under way or it is catching up. 1: it cannot be reached, its share is lost, or the network stands still.`,
 		Example: `  beacond status --home ~/validator
   beacond status --node http://127.0.0.1:26680 --json`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -79,6 +80,10 @@ func nodeURL(url, home string) (string, error) {
 // judge turns a status into the exit code, with the reason.
 func judge(info api.Info) error {
 	switch {
+	case info.Share == api.ShareLost:
+		return cli.Hint(errors.New("this validator has no share of the group key, so it does not sign"),
+			"stop it, put "+shareFile(info)+" back from the backup, and start it again",
+			"without a backup it takes part again when the key is dealt anew")
 	case info.GroupKey == "":
 		return cli.NotYet(fmt.Errorf("no group key yet: the ceremony is %s", info.Ceremony))
 	case info.Head.Timestamp+staleAfter < info.Slot && info.Leader == 0:
@@ -91,6 +96,22 @@ func judge(info api.Info) error {
 	return nil
 }
 
+// shareFile is the share's file in the validator's folder. A share is told to be lost a little before its group is on chain,
+// when the epoch is still 0.
+func shareFile(s api.Info) string { return fmt.Sprintf("ceremony/share-%d", max(s.Epoch, 1)) }
+
+func shareText(s api.Info) string {
+	switch s.Share {
+	case "":
+		return "none yet"
+	case api.ShareLost:
+		return "none: put " + shareFile(s) + " back from the backup"
+	case api.ShareNone:
+		return "none; it takes part again when the key is dealt anew"
+	}
+	return cli.Word(s.Share)
+}
+
 func printStatus(w io.Writer, s api.Info, now time.Time) error {
 	leader := "none"
 	if s.Leader != 0 {
@@ -100,16 +121,21 @@ func printStatus(w io.Writer, s api.Info, now time.Time) error {
 	if key == "" {
 		key = "none yet, the ceremony is " + s.Ceremony
 	}
+	latest := "none yet"
+	if s.LatestKey > 0 {
+		latest = fmt.Sprintf("slot %d, %ds ago", s.LatestKey, now.Unix()-int64(s.LatestKey))
+	}
 	_, err := fmt.Fprintf(w, `validator     %d of %d (%s), %d make a key
 chain id      %d
 genesis hash  %s
 group key     %s
 head          block %d of slot %d, %ds ago
-latest key    slot %d, %ds ago
+share         %s
+latest key    %s
 leader        %s
 peers         %d
 version       %s
 `, s.Index, s.Validators, cli.Word(s.Name), s.Threshold, s.ChainID, cli.Word(s.GenesisHash), cli.Word(key),
-		s.Head.Number, s.Head.Timestamp, now.Unix()-int64(s.Head.Timestamp), s.LatestKey, now.Unix()-int64(s.LatestKey), leader, s.Peers, cli.Word(s.Version))
+		s.Head.Number, s.Head.Timestamp, now.Unix()-int64(s.Head.Timestamp), shareText(s), latest, leader, s.Peers, cli.Word(s.Version))
 	return err
 }

@@ -35,10 +35,18 @@ type Info struct {
 	Head        Head   `json:"head"`
 	Leader      int    `json:"leader"` // index of the validator that orders entries now; 0 while there is none
 	Peers       int    `json:"peers"`  // validators this one is connected to
+	Share       string `json:"share"`  // of the group key: one of the words below; empty while it is not known
 	Ceremony    string `json:"ceremony"`
 	GasToken    string `json:"gas_token"` // account of the token that fees are paid in
 	Version     string `json:"version"`
 }
+
+// What Info says of a validator's share.
+const (
+	ShareHeld = "held"
+	ShareLost = "lost" // it was dealt one and has none: it does not sign until its operator puts the file back
+	ShareNone = "none" // it was dealt none, as it came too late: it signs again when the key is dealt anew
+)
 
 // Head names a block.
 type Head struct {

@@ -4,9 +4,11 @@ import (
 	"crypto"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
+	"github.com/daybreak-beacon/daybreak/cmd/internal/api"
 	"github.com/daybreak-beacon/daybreak/dkg"
 	"github.com/daybreak-beacon/daybreak/partials"
 	"github.com/daybreak-beacon/daybreak/scheduler/chain"
@@ -38,6 +40,7 @@ type ceremony struct {
 	machine *dkg.Machine // nil once the ceremony is done
 	group   *partials.Group
 	share   partials.Share
+	dealt   bool // once the ceremony is done: this validator was dealt a share
 	phase   dkg.Phase
 	since   time.Time // when the phase began, by this machine's clock
 }
@@ -159,7 +162,11 @@ func (c *ceremony) done(r *dkg.Result) *chain.CeremonyResult {
 			return result
 		}
 		c.group, c.share = r.Group, share
-		c.log.Info("ceremony done", "attempt", c.attempt, "dealers", len(r.Qual), "share", !share.IsZero(), "group_key", r.Group.Key().String()[:18]+"…")
+		text := "ceremony done: share stored"
+		if share.IsZero() {
+			text = "ceremony done, without a share for this validator"
+		}
+		c.log.Info(text, "attempt", c.attempt, "dealers", len(r.Qual), "group_key", r.Group.Key().String()[:18]+"…")
 	} else if !c.group.Equal(r.Group) {
 		c.fatal(fmt.Errorf("the group in %s is not the one the log leads to: the folder is another network's or was altered", c.files.groupPath(firstEpoch)))
 		return result
@@ -168,8 +175,12 @@ func (c *ceremony) done(r *dkg.Result) *chain.CeremonyResult {
 	if err := c.files.erase(firstEpoch); err != nil {
 		c.log.Error("ceremony seeds not erased: remove the seed files by hand", "folder", c.files.dir, "err", err)
 	}
-	if c.share.IsZero() {
-		c.log.Warn("this validator has no share of the group key: it follows, but does not sign; if it had one, stop it and put the file back from a backup", "file", c.files.sharePath(firstEpoch))
+	c.dealt = slices.Contains(r.Holders, c.self)
+	switch c.shareState() {
+	case api.ShareLost:
+		c.log.Warn("this validator has no share of the group key: it follows, but does not sign; " + shareRemedy)
+	case api.ShareNone:
+		c.log.Warn("this validator was dealt no share of the group key, since it came too late: it follows, but does not sign; it takes part again when the key is dealt anew")
 	}
 	c.ready(c.group, c.share)
 	return result
@@ -205,6 +216,28 @@ func (c *ceremony) describe() string {
 		text += fmt.Sprintf(" (%v)", s.Problem)
 	}
 	return text
+}
+
+// shareRemedy is what to do about a share that was dealt and is not there.
+var shareRemedy = fmt.Sprintf("stop it, put %s/share-%d back from the backup, and start it again", dirCeremony, firstEpoch)
+
+// tellShare is what api.Info says of the share.
+func (c *ceremony) tellShare() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.shareState()
+}
+
+func (c *ceremony) shareState() string {
+	switch {
+	case !c.share.IsZero():
+		return api.ShareHeld
+	case c.machine != nil:
+		return ""
+	case c.dealt:
+		return api.ShareLost
+	}
+	return api.ShareNone
 }
 
 // isDone tells whether the log holds the end of the ceremony.

@@ -1,11 +1,11 @@
 package node
 
 import (
+	"bytes"
 	"crypto/ed25519"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"math/big"
 	"os"
@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/daybreak-beacon/daybreak/cmd/internal/api"
 	"github.com/daybreak-beacon/daybreak/partials"
 	"github.com/daybreak-beacon/daybreak/scheduler/chain"
 	"github.com/daybreak-beacon/daybreak/tlock"
@@ -48,6 +49,7 @@ type drivenCeremony struct {
 	group *partials.Group
 	share partials.Share
 	fatal error
+	lines bytes.Buffer // its log, from debug on
 }
 
 func newDriven(t *testing.T, dir string, g *chain.Genesis, self uint32, key ed25519.PrivateKey) *drivenCeremony {
@@ -61,8 +63,9 @@ func newDriven(t *testing.T, dir string, g *chain.Genesis, self uint32, key ed25
 		t.Fatal(err)
 	}
 	d := &drivenCeremony{dir: dir}
+	log := slog.New(slog.NewTextHandler(&d.lines, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	d.ceremony = &ceremony{
-		genesis: g, ns: ns, self: self, signer: key, files: files, log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		genesis: g, ns: ns, self: self, signer: key, files: files, log: log,
 		ready: func(g *partials.Group, s partials.Share) { d.group, d.share = g, s },
 		fatal: func(err error) { d.fatal = err },
 	}
@@ -296,6 +299,79 @@ func TestALostGroupFileDoesNotCostTheShare(t *testing.T) {
 	r.restart(1)
 	if m := r.members[1]; m.fatal == nil || !strings.Contains(m.fatal.Error(), path) {
 		t.Errorf("a damaged share beside a lost group file: %v", m.fatal)
+	}
+}
+
+// TestALostShareIsToldWithItsRemedy: whoever was dealt a share and has none must hear of it, and what to do.
+func TestALostShareIsToldWithItsRemedy(t *testing.T) {
+	r := newCeremonyRun(t, 4)
+	if got := r.members[1].tellShare(); got != "" {
+		t.Errorf("before the ceremony's end the share is told to be %q", got)
+	}
+	for r.step(time.Now()) {
+	}
+	m := r.members[1]
+	if got := m.tellShare(); got != api.ShareHeld || !strings.Contains(m.lines.String(), "ceremony done: share stored") {
+		t.Errorf("after the ceremony the share is %q, and the log is\n%s", got, m.lines.String())
+	}
+	for name, lose := range map[string]func(folder string) error{
+		"the folder": os.RemoveAll,
+		"the file":   func(folder string) error { return os.Remove(filepath.Join(folder, "share-1")) },
+	} {
+		folder := filepath.Join(r.members[1].dir, dirCeremony)
+		kept := filepath.Join(t.TempDir(), dirCeremony)
+		if err := os.CopyFS(kept, os.DirFS(folder)); err != nil {
+			t.Fatal(err)
+		}
+		if err := lose(folder); err != nil {
+			t.Fatal(err)
+		}
+		for _, when := range []string{"the first start", "the second start"} {
+			r.restart(1)
+			m := r.members[1]
+			if got := m.tellShare(); got != api.ShareLost || m.fatal != nil {
+				t.Errorf("%s lost, %s: the share is %q, fatal %v", name, when, got, m.fatal)
+			}
+			text := m.lines.String()
+			if strings.Contains(text, "share stored") || !strings.Contains(text, "level=WARN") || !strings.Contains(text, "put ceremony/share-1 back from the backup") {
+				t.Errorf("%s lost, %s: the log is\n%s", name, when, text)
+			}
+		}
+		share, err := os.ReadFile(filepath.Join(kept, "share-1"))
+		if err := errors.Join(err, os.WriteFile(filepath.Join(folder, "share-1"), share, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		r.restart(1)
+		if got := r.members[1].tellShare(); got != api.ShareHeld || r.members[1].share.IsZero() {
+			t.Errorf("%s lost: after the remedy the share is %q", name, got)
+		}
+	}
+}
+
+func TestWhoWasDealtNoShareIsNotToldToFindOne(t *testing.T) {
+	g, keys := testGenesis(t, 7)
+	g.Ceremony.MinQual = 6
+	r := &ceremonyRun{t: t, genesis: g, keys: keys}
+	for i := range keys {
+		r.members = append(r.members, newDriven(t, t.TempDir(), g, uint32(i+1), keys[i]))
+	}
+	late := r.members[6]
+	r.members = r.members[:6]
+	now := time.Now()
+	for r.step(now) {
+	}
+	r.step(now.Add(time.Duration(g.Ceremony.PhaseTimeoutSeconds+1) * time.Second))
+	for r.step(time.Now()) {
+	}
+	r.members = append(r.members, late)
+	r.restart(6)
+	m := r.members[6]
+	if got := m.tellShare(); got != api.ShareNone || m.group == nil || m.fatal != nil {
+		t.Fatalf("the share is %q, group %v, fatal %v", got, m.group, m.fatal)
+	}
+	text := m.lines.String()
+	if strings.Contains(text, "backup") || strings.Contains(text, "share stored") || !strings.Contains(text, "it takes part again when the key is dealt anew") {
+		t.Errorf("the log is\n%s", text)
 	}
 }
 

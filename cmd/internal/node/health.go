@@ -3,6 +3,8 @@ package node
 import (
 	"fmt"
 	"sync"
+
+	"github.com/daybreak-beacon/daybreak/cmd/internal/api"
 )
 
 // health is what /healthz says: good only if the key of the last slot came in time.
@@ -26,7 +28,15 @@ func (h *health) judge(s *slots, hasKey func(uint64) bool) {
 	}
 }
 
-// state is the answer: whether all is well, and a sentence.
+// healthState is the answer of /healthz: whether all is well with this validator, and a sentence.
+func (n *Node) healthState() (ok bool, text string) {
+	if n.ceremony.tellShare() == api.ShareLost {
+		return false, "this validator has no share of the group key, so it does not sign: " + shareRemedy
+	}
+	return n.health.state()
+}
+
+// state is what the last slot says: whether all is well, and a sentence.
 func (h *health) state() (ok bool, text string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 func (n *Node) operatorHandler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
-		ok, text := n.health.state()
+		ok, text := n.healthState()
 		if !ok {
 			w.WriteHeader(http.StatusServiceUnavailable)
 		}

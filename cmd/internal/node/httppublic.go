@@ -51,7 +51,7 @@ func (n *Node) getInfo(*http.Request) (any, error) {
 	info := api.Info{
 		ChainID: n.genesis.ChainID, GenesisHash: hex0x(n.hash[:]), Validators: len(n.genesis.Validators),
 		Threshold: n.genesis.Ceremony.Threshold, Index: int(n.self), Name: n.nameOf(n.self), Slot: uint64(time.Now().Unix()),
-		Head: headJSON(n.chain.Head()), Peers: len(n.net.Connected()), Ceremony: n.ceremony.describe(), GasToken: addressJSON(n.genesis.Policy.GasToken), Version: Version(),
+		Head: headJSON(n.chain.Head()), Peers: len(n.net.Connected()), Ceremony: n.ceremony.describe(), Share: n.ceremony.tellShare(), GasToken: addressJSON(n.genesis.Policy.GasToken), Version: Version(),
 	}
 	if leader, ok := n.raft.Leader(); ok {
 		info.Leader = int(leader)

@@ -127,10 +127,15 @@ func (n *Node) sendLoop(ctx context.Context) {
 
 // groupReady takes in the end of the ceremony. Called by the log's state machine.
 func (n *Node) groupReady(group *partials.Group, share partials.Share) {
+	n.tellHasShare(share)
 	n.loop.do(n.ctx, func() {
 		n.slots.setGroup(group, share)
 		n.group.Store(group)
 	})
+}
+
+func (n *Node) tellHasShare(share partials.Share) {
+	n.metrics.share.Set(map[bool]float64{false: 1}[share.IsZero()])
 }
 
 // activate begins to sign once the group key is on chain.

@@ -19,6 +19,7 @@ type metrics struct {
 	pool      prometheus.Gauge
 	mempool   prometheus.Gauge
 	leader    prometheus.Gauge
+	share     prometheus.Gauge
 }
 
 func newMetrics() *metrics {
@@ -50,6 +51,7 @@ func newMetrics() *metrics {
 		pool:     gauge("pool_identities", "Identities whose partials are being collected."),
 		mempool:  gauge("mempool_transactions", "Transactions waiting for a block."),
 		leader:   gauge("leader", "1 while this validator orders the log."),
+		share:    gauge("has_share", "1 while this validator has a share of the group key; 0 before the ceremony's end, and if the share is lost."),
 	}
 	r.MustRegister(m.slotToKey, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m

@@ -246,6 +246,7 @@ func (n *Node) openStores() (err error) {
 	if err := n.ceremony.open(); err != nil {
 		return err
 	}
+	n.tellHasShare(n.ceremony.share)
 	n.chain, err = chain.New(chain.Config{Genesis: n.genesis, App: n.ceremony, Run: spread})
 	return err
 }

@@ -420,6 +420,37 @@ func TestHealthAndMetricsAreForTheOperator(t *testing.T) {
 	}
 }
 
+func TestAValidatorThatLostItsShareSaysSo(t *testing.T) {
+	home := newHomes(t, 1)[0]
+	n := start(t, home)
+	waitKey(t, client(t, n), 0)
+	if _, _, body := request(t, "GET", n.OperatorURL()+"/metrics", ""); !strings.Contains(body, "daybreak_has_share 1") {
+		t.Error("the metrics of a validator with a share do not tell of it")
+	}
+	closeNode(t, n)
+	if err := os.RemoveAll(home.Path("ceremony")); err != nil {
+		t.Fatal(err)
+	}
+	n = start(t, home)
+	defer closeNode(t, n)
+	c := client(t, n)
+	for deadline := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
+		info, err := c.Info(t.Context())
+		if err == nil && info.Share == api.ShareLost {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("the share is %q, %v", info.Share, err)
+		}
+	}
+	if status, _, body := request(t, "GET", n.OperatorURL()+"/healthz", ""); status != 503 || !strings.Contains(body, "put ceremony/share-1 back from the backup") {
+		t.Errorf("healthz: %d %q", status, body)
+	}
+	if _, _, body := request(t, "GET", n.OperatorURL()+"/metrics", ""); !strings.Contains(body, "daybreak_has_share 0") {
+		t.Error("the metrics of a validator without a share tell of one")
+	}
+}
+
 func TestWhatANodeRefusesToStartWith(t *testing.T) {
 	for name, c := range map[string]struct {
 		spoil func(home node.Home) error
