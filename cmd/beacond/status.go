@@ -86,6 +86,8 @@ func judge(info api.Info) error {
 			"without a backup it takes part again when the key is dealt anew")
 	case info.GroupKey == "":
 		return cli.NotYet(fmt.Errorf("no group key yet: the ceremony is %s", info.Ceremony))
+	case info.CatchingUp && info.Peers+1 > info.Validators/2:
+		return cli.NotYet(fmt.Errorf("catching up: block %d of slot %d", info.Head.Number, info.Head.Timestamp))
 	case info.Head.Timestamp+staleAfter < info.Slot && info.Leader == 0:
 		return fmt.Errorf("the network stands still since slot %d: no validator leads the log", info.Head.Timestamp)
 	case info.Head.Timestamp+staleAfter < info.Slot:
@@ -103,6 +105,9 @@ func shareFile(s api.Info) string { return fmt.Sprintf("ceremony/share-%d", max(
 func shareText(s api.Info) string {
 	switch s.Share {
 	case "":
+		if s.CatchingUp {
+			return "not known before it has caught up"
+		}
 		return "none yet"
 	case api.ShareLost:
 		return "none: put " + shareFile(s) + " back from the backup"
@@ -125,17 +130,21 @@ func printStatus(w io.Writer, s api.Info, now time.Time) error {
 	if s.LatestKey > 0 {
 		latest = fmt.Sprintf("slot %d, %ds ago", s.LatestKey, now.Unix()-int64(s.LatestKey))
 	}
+	head := fmt.Sprintf("block %d of slot %d, %ds ago", s.Head.Number, s.Head.Timestamp, now.Unix()-int64(s.Head.Timestamp))
+	if s.CatchingUp {
+		head += ", catching up"
+	}
 	_, err := fmt.Fprintf(w, `validator     %d of %d (%s), %d make a key
 chain id      %d
 genesis hash  %s
 group key     %s
-head          block %d of slot %d, %ds ago
+head          %s
 share         %s
 latest key    %s
 leader        %s
 peers         %d
 version       %s
 `, s.Index, s.Validators, cli.Word(s.Name), s.Threshold, s.ChainID, cli.Word(s.GenesisHash), cli.Word(key),
-		s.Head.Number, s.Head.Timestamp, now.Unix()-int64(s.Head.Timestamp), shareText(s), latest, leader, s.Peers, cli.Word(s.Version))
+		head, shareText(s), latest, leader, s.Peers, cli.Word(s.Version))
 	return err
 }

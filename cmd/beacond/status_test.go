@@ -39,6 +39,18 @@ func TestStatusSaysHowTheValidatorIs(t *testing.T) {
 			},
 			cli.ExitNotYet, []string{"share         none yet\n", "latest key    none yet\n", "in phase announce, waiting for [3]"}, "in phase announce",
 		},
+		"it is catching up": {
+			func(i *api.Info) {
+				i.CatchingUp, i.Leader, i.Share = true, 0, ""
+				i.Head = api.Head{Number: 3, Timestamp: 900}
+			},
+			cli.ExitNotYet, []string{"group key     0xaa\n", "head          block 3 of slot 900, 100s ago, catching up\n", "not known before it has caught up\n"},
+			"catching up: block 3 of slot 900",
+		},
+		"it would catch up, but is alone": {
+			func(i *api.Info) { i.CatchingUp, i.Leader, i.Peers, i.Head.Timestamp = true, 0, 1, 900 },
+			cli.ExitError, nil, "stands still since slot 900",
+		},
 		"nobody leads": {
 			func(i *api.Info) { i.Leader, i.Head.Timestamp = 0, 900 },
 			cli.ExitError, nil, "stands still since slot 900",

@@ -24,7 +24,7 @@ import "encoding/json"
 type Info struct {
 	ChainID     uint64 `json:"chain_id"`
 	GenesisHash string `json:"genesis_hash"`
-	GroupKey    string `json:"group_key"`  // empty until the chain runs under it
+	GroupKey    string `json:"group_key"`  // empty until the chain runs under it, or this node knows from an earlier run
 	Epoch       uint64 `json:"epoch"`      // of the group; 0 until then
 	Validators  int    `json:"validators"` // n
 	Threshold   int    `json:"threshold"`  // partials that make a key
@@ -33,9 +33,10 @@ type Info struct {
 	Slot        uint64 `json:"slot"`       // the present one by this node's clock
 	LatestKey   uint64 `json:"latest_key"` // newest slot whose key this node holds; 0 for none
 	Head        Head   `json:"head"`
-	Leader      int    `json:"leader"` // index of the validator that orders entries now; 0 while there is none
-	Peers       int    `json:"peers"`  // validators this one is connected to
-	Share       string `json:"share"`  // of the group key: one of the words below; empty while it is not known
+	Leader      int    `json:"leader"`      // index of the validator that orders entries now; 0 while there is none
+	CatchingUp  bool   `json:"catching_up"` // it has yet to apply what the others have: head and what hangs on it are of the past
+	Peers       int    `json:"peers"`       // validators this one is connected to
+	Share       string `json:"share"`       // of the group key: one of the words below; empty while it is not known
 	Ceremony    string `json:"ceremony"`
 	GasToken    string `json:"gas_token"` // account of the token that fees are paid in
 	Version     string `json:"version"`

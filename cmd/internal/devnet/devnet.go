@@ -245,7 +245,7 @@ func (n *Network) WaitReady(ctx context.Context) error {
 func (n *Network) waitNode(ctx context.Context, v *Node, c *api.Client) error {
 	for {
 		info, err := c.Info(ctx)
-		if err == nil && info.GroupKey != "" && info.LatestKey > 0 {
+		if err == nil && info.GroupKey != "" && info.LatestKey > 0 && !info.CatchingUp {
 			return nil
 		}
 		select {

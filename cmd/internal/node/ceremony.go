@@ -35,6 +35,8 @@ type ceremony struct {
 	ready   func(*partials.Group, partials.Share) // the log holds the end of the ceremony
 	fatal   func(error)                           // what makes it unsafe to go on
 
+	kept *partials.Group // the group that an earlier run left in files; nil if there was none. Set by open
+
 	mu      sync.Mutex // guards what follows: the log applies in one goroutine, the clock ticks in another
 	attempt uint64
 	machine *dkg.Machine // nil once the ceremony is done
@@ -55,7 +57,7 @@ func (c *ceremony) open() error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.group, c.share = group, share
+	c.kept, c.group, c.share = group, group, share
 	return c.begin(0)
 }
 
@@ -207,6 +209,9 @@ func (c *ceremony) describe() string {
 	if c.machine == nil {
 		return "done"
 	}
+	if c.kept != nil {
+		return "done, and this validator is catching up to its end"
+	}
 	s := c.machine.Status()
 	text := fmt.Sprintf("in phase %s", s.Phase)
 	if len(s.Missing) > 0 {
@@ -239,6 +244,9 @@ func (c *ceremony) shareState() string {
 	}
 	return api.ShareNone
 }
+
+// behind tells whether the ceremony is known to be done, and this validator's log is not there yet.
+func (c *ceremony) behind() bool { return c.kept != nil && !c.isDone() }
 
 // isDone tells whether the log holds the end of the ceremony.
 func (c *ceremony) isDone() bool {

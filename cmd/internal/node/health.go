@@ -3,6 +3,7 @@ package node
 import (
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/daybreak-beacon/daybreak/cmd/internal/api"
 )
@@ -33,7 +34,24 @@ func (n *Node) healthState() (ok bool, text string) {
 	if n.ceremony.tellShare() == api.ShareLost {
 		return false, "this validator has no share of the group key, so it does not sign: " + shareRemedy
 	}
+	if n.catchingUp() {
+		head := n.chain.Head()
+		return false, fmt.Sprintf("catching up: block %d of slot %d", head.Number, head.Time)
+	}
 	return n.health.state()
+}
+
+// catchingUpFrom is how old the head of a validator is at least that counts as catching up, in seconds.
+const catchingUpFrom = 5
+
+// catchingUp tells whether this validator has yet to apply what it knows the log to hold, so that what it says of the chain is
+// of the past.
+func (n *Node) catchingUp() bool {
+	if n.ceremony.behind() {
+		return true
+	}
+	log := n.raft.Status()
+	return log.Applied < log.Commit && n.chain.Head().Time+catchingUpFrom < uint64(time.Now().Unix())
 }
 
 // state is what the last slot says: whether all is well, and a sentence.

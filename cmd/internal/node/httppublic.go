@@ -56,14 +56,28 @@ func (n *Node) getInfo(*http.Request) (any, error) {
 	if leader, ok := n.raft.Leader(); ok {
 		info.Leader = int(leader)
 	}
-	if key := n.chain.GroupKey(); len(key) > 0 {
-		info.GroupKey, info.Epoch = hex0x(key), n.epoch()
+	info.CatchingUp = n.catchingUp()
+	if key, epoch := n.groupKey(); len(key) > 0 {
+		info.GroupKey, info.Epoch = hex0x(key), epoch
 	}
 	latest, ok, err := n.keys.latest()
 	if ok {
 		info.LatestKey = latest
 	}
 	return info, err
+}
+
+// groupKey is the key that the chain runs under, and its epoch. While this node is catching up to the block that installed it,
+// the key is that of the group in its files. It is empty if the network has none.
+func (n *Node) groupKey() (key []byte, epoch uint64) {
+	if key := n.chain.GroupKey(); len(key) > 0 {
+		return key, n.epoch()
+	}
+	if g := n.ceremony.kept; g != nil {
+		raw := g.Key().Bytes()
+		return raw[:], g.Epoch()
+	}
+	return nil, 0
 }
 
 // epoch is that of the group whose key is on chain.
@@ -79,7 +93,7 @@ func (n *Node) epoch() (epoch uint64) {
 
 // getNetwork answers with a network file, as "tlock --network" takes it.
 func (n *Node) getNetwork(*http.Request) (any, error) {
-	raw := n.chain.GroupKey()
+	raw, _ := n.groupKey()
 	if len(raw) == 0 {
 		return nil, &httpError{err: classed(errNotYet, "the network has no group key"), hint: "the ceremony is " + n.ceremony.describe(), retry: time.Second}
 	}
@@ -128,6 +142,9 @@ func (n *Node) lookUpKey(slot uint64) (any, error) {
 	}
 	if slot < n.genesis.Time {
 		return nil, &httpError{err: classed(errStale, "slot %d was over before the network began", slot), hint: "nothing can be sealed to it"}
+	}
+	if n.ceremony.behind() {
+		return nil, &httpError{err: classed(errNotYet, "this node is catching up"), hint: "ask again, or ask another node", retry: time.Second}
 	}
 	if n.group.Load() == nil {
 		return nil, &httpError{err: classed(errNotYet, "the network has no group key"), hint: "the ceremony is " + n.ceremony.describe(), retry: time.Second}

@@ -70,8 +70,8 @@ func (n *Node) act(do todo) {
 	}
 	for _, m := range do.missed {
 		n.metrics.missed.WithLabelValues(string(m.reason)).Inc()
-		if m.reason == reasonNoGroup {
-			continue // the ceremony's own lines tell it better
+		if m.reason == reasonNoGroup || m.reason == reasonBehind {
+			continue // the ceremony's own lines tell the one better, and that of the start the other
 		}
 		n.log.Warn("slot missed: "+m.reason.sentence(), "slot", m.slot, "reason", string(m.reason), "have", m.have,
 			"need", n.genesis.Ceremony.Threshold, "missing", m.missing)

@@ -247,6 +247,7 @@ func (n *Node) openStores() (err error) {
 		return err
 	}
 	n.tellHasShare(n.ceremony.share)
+	n.slots.restarted = n.ceremony.kept != nil
 	n.chain, err = chain.New(chain.Config{Genesis: n.genesis, App: n.ceremony, Run: spread})
 	return err
 }

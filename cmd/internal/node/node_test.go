@@ -451,6 +451,37 @@ func TestAValidatorThatLostItsShareSaysSo(t *testing.T) {
 	}
 }
 
+// TestARestartedValidatorIsCatchingUpAndKnowsTheGroupKey: alone of four it cannot reach the end of its log, and what it says of
+// the ceremony must still be true.
+func TestARestartedValidatorIsCatchingUpAndKnowsTheGroupKey(t *testing.T) {
+	homes := newHomes(t, 4)
+	var nodes []*node.Node
+	for _, home := range homes {
+		nodes = append(nodes, start(t, home))
+	}
+	c := client(t, nodes[0])
+	waitKey(t, c, 0)
+	before, err := c.Info(t.Context())
+	if err != nil || before.CatchingUp {
+		t.Errorf("before the restart: catching up %v, %v", before.CatchingUp, err)
+	}
+	for _, n := range nodes {
+		closeNode(t, n)
+	}
+	n := start(t, homes[0])
+	defer closeNode(t, n)
+	info, err := client(t, n).Info(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !info.CatchingUp || info.GroupKey != before.GroupKey || info.Epoch != 1 || strings.Contains(info.Ceremony, "phase") {
+		t.Errorf("after the restart: %+v", info)
+	}
+	if status, _, body := request(t, "GET", n.OperatorURL()+"/healthz", ""); status != 503 || !strings.HasPrefix(body, "catching up: block ") {
+		t.Errorf("healthz: %d %q", status, body)
+	}
+}
+
 func TestWhatANodeRefusesToStartWith(t *testing.T) {
 	for name, c := range map[string]struct {
 		spoil func(home node.Home) error

@@ -7,6 +7,7 @@ type reason string
 
 const (
 	reasonNoGroup  reason = "no_group"         // the ceremony is not done
+	reasonBehind   reason = "catching_up"      // this validator is replaying what it missed
 	reasonNoShare  reason = "no_share"         // this validator has no share and too few others signed
 	reasonNoBlock  reason = "no_block"         // no block reached the slot: the chain stands still
 	reasonTooFew   reason = "partials_missing" // fewer than threshold partials came
@@ -19,6 +20,8 @@ func (r reason) sentence() string {
 	switch r {
 	case reasonNoGroup:
 		return "the validators have no group key yet"
+	case reasonBehind:
+		return "this validator was catching up"
 	case reasonNoShare:
 		return "this validator has no share of the group key, and too few others signed"
 	case reasonNoBlock:

@@ -48,6 +48,8 @@ type slots struct {
 	hasKey  func(slot uint64) bool
 	started uint64 // slots before it were not watched: they are not reported as missed
 
+	restarted bool // an earlier run knew the group: until it is here again, this node is catching up
+
 	group *partials.Group // nil until the ceremony is done
 	share partials.Share  // zero if this node has none
 	pool  *partials.Pool
@@ -355,6 +357,9 @@ func (s *slots) why(now time.Time, slot uint64) missedSlot {
 	m := missedSlot{slot: slot}
 	if !s.active() || slot < s.fresh {
 		m.reason = reasonNoGroup
+		if s.restarted {
+			m.reason = reasonBehind
+		}
 		return m
 	}
 	m.missing = s.pool.Missing(tlock.SlotIdentity(slot))

@@ -402,15 +402,18 @@ func TestEveryMissedSlotHasItsReason(t *testing.T) {
 	for name, c := range map[string]struct {
 		group *partials.Group
 		share partials.Share
+		again bool
 		head  uint64
 		want  reason
 	}{
-		"no group yet":           {nil, partials.Share{}, 1000, reasonNoGroup},
-		"the chain stands still": {group, shares[0], 998, reasonNoBlock},
-		"nobody else signed":     {group, shares[0], 1000, reasonTooFew},
-		"no share, nobody":       {group, partials.Share{}, 1000, reasonNoShare},
+		"no group yet":           {nil, partials.Share{}, false, 1000, reasonNoGroup},
+		"the group is on disk":   {nil, partials.Share{}, true, 1000, reasonBehind},
+		"the chain stands still": {group, shares[0], true, 998, reasonNoBlock},
+		"nobody else signed":     {group, shares[0], false, 1000, reasonTooFew},
+		"no share, nobody":       {group, partials.Share{}, false, 1000, reasonNoShare},
 	} {
 		m := newMember(ns, c.group, c.share, at(999, 0), 990)
+		m.restarted = c.again
 		m.act(t, at(1001, 0), m.block(at(1001, 0), c.head, nil))
 		m.act(t, at(1002, 990), m.tick(at(1002, 990)))
 		if len(m.todo.missed) != 0 {

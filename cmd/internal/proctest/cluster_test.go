@@ -208,8 +208,8 @@ func (c *cluster) ready() {
 			if err != nil {
 				return err
 			}
-			if info.GroupKey == "" || info.LatestKey == 0 {
-				return fmt.Errorf("ceremony %s, latest key %d", info.Ceremony, info.LatestKey)
+			if info.GroupKey == "" || info.LatestKey == 0 || info.CatchingUp {
+				return fmt.Errorf("ceremony %s, latest key %d, catching up %t", info.Ceremony, info.LatestKey, info.CatchingUp)
 			}
 			return nil
 		})
