@@ -1,6 +1,7 @@
 package node
 
 import (
+	"context"
 	"crypto"
 	"fmt"
 	"log/slog"
@@ -123,22 +124,27 @@ func (c *ceremony) apply(entry []byte, replay bool) (*chain.CeremonyResult, erro
 	if err != nil {
 		return nil, err
 	}
+	// What is replayed was told when it happened.
+	tell := func(level slog.Level, text string, args ...any) {
+		if replay {
+			level = slog.LevelDebug
+		}
+		c.log.Log(context.Background(), level, text, args...)
+	}
 	for _, f := range step.Faults {
-		c.log.Warn("ceremony: a member did wrong", "index", f.Index, "phase", f.Phase.String(), "reason", f.Reason)
+		tell(slog.LevelWarn, "ceremony: a member did wrong", "index", f.Index, "phase", f.Phase.String(), "reason", f.Reason)
 	}
 	switch {
 	case step.Done != nil:
 		return c.done(step.Done), nil
 	case step.Failed != nil:
-		c.log.Warn("ceremony attempt failed; a new one follows", "attempt", c.attempt, "culprits", step.Failed.Culprits, "reason", step.Failed.Reason)
+		tell(slog.LevelWarn, "ceremony attempt failed; a new one follows", "attempt", c.attempt, "culprits", step.Failed.Culprits, "reason", step.Failed.Reason)
 		if err := c.begin(c.attempt + 1); err != nil {
 			c.fatal(err)
 		}
 	case step.Phase != c.phase:
 		c.phase, c.since = step.Phase, time.Now()
-		if !replay {
-			c.log.Info("ceremony: phase "+step.Phase.String(), "attempt", c.attempt)
-		}
+		tell(slog.LevelInfo, "ceremony: phase "+step.Phase.String(), "attempt", c.attempt)
 	}
 	return nil, nil
 }

@@ -444,6 +444,13 @@ func TestSilentMembersAreTimedOutAndANewAttemptFollows(t *testing.T) {
 	if r.members[0].attempt != 1 {
 		t.Fatalf("attempt %d after the timeout, want 1", r.members[0].attempt)
 	}
+	if text := r.members[0].lines.String(); !strings.Contains(text, "level=WARN msg=\"ceremony attempt failed") {
+		t.Errorf("the failure is not told aloud:\n%s", text)
+	}
+	r.restart(0) // tells what it replays at debug level only
+	if text := r.members[0].lines.String(); !strings.Contains(text, "level=DEBUG msg=\"ceremony attempt failed") || strings.Contains(text, "level=WARN") || strings.Contains(text, "level=INFO") {
+		t.Errorf("replaying told:\n%s", text)
+	}
 	// The fourth comes, replays the log, and the second attempt succeeds with all.
 	r.members = append(r.members, silent)
 	r.restart(3)

@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/daybreak-beacon/daybreak/cmd/internal/api"
@@ -32,7 +33,11 @@ func (n *Node) follow(ctx context.Context, events *chain.Subscription) {
 			n.tellBlock(e.Block, e.Replay)
 			n.tick(ctx)
 		case e.Activation != nil:
-			n.log.Info("group key agreed on", "epoch", e.Activation.Epoch, "active_from_block", e.Activation.Height)
+			level := slog.LevelInfo
+			if e.Replay {
+				level = slog.LevelDebug
+			}
+			n.log.Log(ctx, level, "group key agreed on", "epoch", e.Activation.Epoch, "active_from_block", e.Activation.Height)
 		case e.Skipped != nil && !e.Replay && classOf(e.Skipped) != stale:
 			n.log.Warn("log entry skipped", "entry", e.Index, "err", e.Skipped)
 		}
