@@ -160,7 +160,7 @@ func (n *Node) checkWants(m *p2p.Message) error {
 func (n *Node) handleWants(m *p2p.Message) {
 	n.loop.do(n.ctx, func() {
 		for data := m.Data; len(data) > 0; data = data[8:] {
-			if err := n.slots.want(time.Now(), binary.BigEndian.Uint64(data)); err != nil {
+			if err := n.slots.want(time.Now(), binary.BigEndian.Uint64(data), n.members[m.Author]); err != nil {
 				n.log.Debug("slot not signed on request", "index", n.members[m.Author], "err", err)
 			}
 		}

@@ -27,15 +27,18 @@ const (
 	fetchEvery = 3 * time.Second
 	// missedAfter is how long after its end a slot counts as missed.
 	missedAfter = 2 * time.Second
-	// maxWanted bounds the slots signed on request at one time, and wantedFor how long each is worked on.
-	maxWanted = 64
-	wantedFor = 30 * time.Second
+	// maxWanted bounds the slots signed on request at one time, maxWantedByOne those for one validator, and wantedFor how
+	// long each is worked on.
+	maxWanted      = 64
+	maxWantedByOne = 16
+	wantedFor      = 30 * time.Second
 )
 
 // openSlot is a slot that is over, has no key here, and is worked on.
 type openSlot struct {
 	opened   time.Time
 	wanted   time.Time // until then, because somebody asked for it; zero if nobody did
+	wantedBy uint32    // the validator that asked last
 	envelope []byte    // own partial; nil until it may be released
 	sent     time.Time
 	asked    time.Time // peers, for the finished key
@@ -314,23 +317,30 @@ func (s *slots) take(now time.Time, k newKey, do *todo) {
 	do.keys = append(do.keys, k)
 }
 
-// want takes in that somebody asks for the key of an old slot. It returns errNotYet if the slot may not be released, or
-// too many are wanted already.
-func (s *slots) want(now time.Time, slot uint64) error {
+// want takes in that a validator asks for the key of an old slot. It returns errNotYet if the slot may not be released, or
+// too many are wanted already, by it or by all.
+func (s *slots) want(now time.Time, slot uint64, by uint32) error {
 	if !s.active() || !mayRelease(slot, now, s.head) {
 		return classed(errNotYet, "slot %d may not be released yet", slot)
 	}
-	count := 0
-	for _, o := range s.open {
-		if now.Before(o.wanted) {
-			count++
+	count, own := 0, 0
+	for other, o := range s.open {
+		if !now.Before(o.wanted) {
+			continue
 		}
+		count++
+		if o.wantedBy == by && other != slot {
+			own++
+		}
+	}
+	if own >= maxWantedByOne {
+		return classed(errNotYet, "%d old slots are being signed already for validator %d", own, by)
 	}
 	if o := s.open[slot]; count >= maxWanted && o == nil {
 		return classed(errNotYet, "%d old slots are being signed already", count)
 	}
 	if o := s.openSlot(now, slot); o != nil {
-		o.wanted = now.Add(wantedFor)
+		o.wanted, o.wantedBy = now.Add(wantedFor), by
 	}
 	return nil
 }

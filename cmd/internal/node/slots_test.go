@@ -263,7 +263,7 @@ func TestOldSlotsAreSignedOnRequest(t *testing.T) {
 	m := newMember(ns, group, shares[0], at(5000, 0), 1000)
 	m.act(t, at(5000, 0), m.block(at(5000, 0), 4999, nil))
 	m.sent = nil
-	if err := m.want(at(5000, 100), 2000); err != nil {
+	if err := m.want(at(5000, 100), 2000, 1); err != nil {
 		t.Fatal(err)
 	}
 	m.act(t, at(5000, 100), m.tick(at(5000, 100)))
@@ -273,7 +273,7 @@ func TestOldSlotsAreSignedOnRequest(t *testing.T) {
 	if err := m.admit(at(5000, 200), 2000, partials.Partial{Index: 2}); err != nil {
 		t.Errorf("partial of a wanted slot: %v", err)
 	}
-	if err := m.want(at(5000, 100), 5000); !errors.Is(err, errNotYet) {
+	if err := m.want(at(5000, 100), 5000, 1); !errors.Is(err, errNotYet) {
 		t.Errorf("a slot that is not over was taken on: %v", err)
 	}
 	m.act(t, at(5100, 0), m.block(at(5100, 0), 5099, nil))
@@ -288,12 +288,38 @@ func TestWantedSlotsAreBounded(t *testing.T) {
 	m.act(t, at(50000, 0), m.block(at(50000, 0), 49999, nil))
 	refused := 0
 	for s := uint64(2000); s < 2000+2*maxWanted; s++ {
-		if m.want(at(50000, 0), s) != nil {
+		if m.want(at(50000, 0), s, uint32(s)) != nil { // each by another one
 			refused++
 		}
 	}
 	if refused != maxWanted {
 		t.Fatalf("%d of %d refused, want %d", refused, 2*maxWanted, maxWanted)
+	}
+}
+
+func TestNobodyHoldsAllPlacesOfWantedSlots(t *testing.T) {
+	ns, group, shares := testGroup(t, 4)
+	m := newMember(ns, group, shares[0], at(50000, 0), 1000)
+	m.act(t, at(50000, 0), m.block(at(50000, 0), 49999, nil))
+	ask := func(from uint64, by uint32) (taken int) {
+		for s := from; s < from+2*maxWanted; s++ {
+			if m.want(at(50000, 0), s, by) == nil {
+				taken++
+			}
+		}
+		return taken
+	}
+	if got := ask(2000, 2); got != maxWantedByOne {
+		t.Errorf("%d slots are signed for one that asks for all, want %d", got, maxWantedByOne)
+	}
+	if got := ask(2000, 2); got != maxWantedByOne {
+		t.Errorf("asked again, %d slots are signed, want the same %d", got, maxWantedByOne)
+	}
+	if got := ask(3000, 3); got != maxWantedByOne {
+		t.Errorf("%d slots are signed for another one after that, want %d", got, maxWantedByOne)
+	}
+	if err := m.want(at(50031, 0), 4000, 2); err != nil {
+		t.Errorf("when its time is over, a place is not free: %v", err)
 	}
 }
 
@@ -496,7 +522,7 @@ func TestAnyOrderOfEvents(t *testing.T) {
 					check(do)
 				}
 			case "want":
-				_ = m.want(now, slot)
+				_ = m.want(now, slot, uint32(slot%4)+1)
 			case "fetched":
 				if !m.hasKey(slot) {
 					check(m.fetched(now, slot, key(slot)))

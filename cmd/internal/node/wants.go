@@ -51,7 +51,7 @@ func (n *Node) ask(slot uint64, now time.Time) {
 		return
 	}
 	n.loop.do(n.ctx, func() {
-		if err := n.slots.want(now, slot); err != nil {
+		if err := n.slots.want(now, slot, n.self); err != nil {
 			n.log.Debug("slot not signed on request", "slot", slot, "err", err)
 			return
 		}
