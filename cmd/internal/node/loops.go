@@ -73,6 +73,10 @@ func (n *Node) act(do todo) {
 		if m.reason == reasonNoGroup || m.reason == reasonBehind {
 			continue // the ceremony's own lines tell the one better, and that of the start the other
 		}
+		if m.reason == reasonNoBlock {
+			n.tellNoBlock(m.slot)
+			continue
+		}
 		n.log.Warn("slot missed: "+m.reason.sentence(), "slot", m.slot, "reason", string(m.reason), "have", m.have,
 			"need", n.genesis.Ceremony.Threshold, "missing", m.missing)
 	}

@@ -82,12 +82,13 @@ type Node struct {
 	group        atomic.Pointer[partials.Group] // nil until the ceremony is done
 	health       health
 
-	loop    *loop
-	slots   *slots // owned by the loop
-	outbox  chan []byte
-	fetches chan []uint64
-	workers chan struct{} // a place for each recovery under way
-	wants   *wantLimiter
+	loop       *loop
+	slots      *slots     // owned by the loop
+	standstill standstill // owned by the loop
+	outbox     chan []byte
+	fetches    chan []uint64
+	workers    chan struct{} // a place for each recovery under way
+	wants      *wantLimiter
 
 	ctx     context.Context // ends when the node is to stop
 	stop    context.CancelCauseFunc
