@@ -150,6 +150,30 @@ func TestSnapshotRefusals(t *testing.T) {
 	}
 }
 
+// TestSnapshotMustHoldTheStateOfItsBlock: a sound state of the same chain, but of another block, is refused.
+func TestSnapshotMustHoldTheStateOfItsBlock(t *testing.T) {
+	r, _ := sampleBlocks(t)
+	snapshot, err := r.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	fresh, err := newReplica(t, testGenesis(4)).Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	mixed, err := chain.Transplant(snapshot, fresh)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := newReplica(t, testGenesis(4))
+	if err := other.Restore(mixed); !errors.Is(err, chain.ErrInvalid) {
+		t.Errorf("got %v, want ErrInvalid", err)
+	}
+	if err := other.Restore(snapshot); err != nil {
+		t.Errorf("the snapshot as it was: %v", err)
+	}
+}
+
 // TestTimerManifestVectors holds the header's manifest against the published encodings.
 func TestTimerManifestVectors(t *testing.T) {
 	var file struct {
