@@ -36,6 +36,7 @@ import (
 	"log/slog"
 	"math/big"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -43,6 +44,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/daybreak-beacon/daybreak/cmd/internal/cli"
 	"github.com/daybreak-beacon/daybreak/cmd/internal/durable"
 	"github.com/daybreak-beacon/daybreak/dkg"
 	"github.com/daybreak-beacon/daybreak/p2p"
@@ -222,10 +224,28 @@ func (h Home) bind(genesis [32]byte) error {
 		return err
 	}
 	if string(have) != want {
-		return fmt.Errorf("the data in %s belong to the network with genesis %s, but %s has hash %s: put the right genesis back, or use another home",
-			h, strings.TrimSpace(string(have)), fileGenesis, strings.TrimSpace(want))
+		return h.adviseForeign(fmt.Errorf("the data in %s belong to the network with genesis %s, but %s has hash %s",
+			h, strings.TrimSpace(string(have)), fileGenesis, strings.TrimSpace(want)))
 	}
 	return nil
+}
+
+// adviseForeign says what an operator does about a folder whose data belong to another genesis. Without a share the folder
+// can be freed of them: most likely it was started once with a genesis that was not the final one.
+func (h Home) adviseForeign(err error) error {
+	const back = "if the other genesis is the right one, put it back"
+	shares, globErr := filepath.Glob(h.Path(dirCeremony, "share-*"))
+	if globErr != nil || len(shares) > 0 {
+		return cli.Hint(err, back, "if not, use another home: this one holds a share of the other network's key")
+	}
+	var data []string
+	for _, name := range []string{fileChain, dirKeys, dirLog, dirCeremony} {
+		if _, err := os.Lstat(h.Path(name)); err == nil {
+			data = append(data, name)
+		}
+	}
+	return cli.Hint(err, back, fmt.Sprintf("if not, move %s out of %s, which holds no share of a key, and start again; keep %s and %s",
+		strings.Join(data, ", "), h, fileNetworkKey, fileConfig))
 }
 
 func (n *Node) openStores() (err error) {
