@@ -14,12 +14,14 @@ help: ## print this list
 need:
 	@command -v $(GO) >/dev/null || { echo "make: Go is missing: install Go 1.26 or newer from https://go.dev/dl/"; exit 1; }
 	@command -v $${CC:-gcc} >/dev/null || { echo "make: a C compiler is missing (blst needs one): install gcc, or set CC"; exit 1; }
+	@[ "$$($(GO) env CGO_ENABLED)" = 1 ] || { echo "make: cgo is off (blst needs it): run \"$(GO) env -w CGO_ENABLED=1\", or unset CGO_ENABLED"; exit 1; }
 
 build: need ## build beacond and tlock into bin/
 	@mkdir -p $(BIN)
+	@echo "building; the first time takes a few minutes"
 	@$(GO) build -trimpath -o $(BIN)/ ./cmd/beacond ./cmd/tlock
 
-demo: build ## four validators make a key, sign slots, and a sealed entry opens (about a minute)
+demo: build ## four validators make a key, sign slots, and a sealed entry opens (about half a minute, once it is built)
 	@$(BIN)/beacond demo --tlock $(BIN)/tlock --file README.md
 
 test: lint ## vet, tidy rules and every test; what CI runs (about ten minutes)
