@@ -25,7 +25,7 @@ func TestSoakKills(t *testing.T) {
 	for round := 1; ; round++ {
 		height, _, _ := a.newest()
 		c.note("round %d, block %d, %d entries accepted", round, height, len(l.accepted(c.began)))
-		c.trouble()
+		c.trouble(soak > 0)
 		c.caughtUp(a)
 		c.keyFor("keys are made again")
 		l.progress("entries run again")
@@ -37,18 +37,18 @@ func TestSoakKills(t *testing.T) {
 }
 
 // trouble does one bad thing and undoes it.
-func (c *cluster) trouble() {
+func (c *cluster) trouble(long bool) {
 	c.Helper()
 	c.moment(time.Second)
 	switch n := c.rng.IntN(20); {
+	case n < 1 && long:
+		c.killSome(2, 30*time.Second, 50*time.Second) // beyond the grace of sealed entries
 	case n < 8:
-		c.killSome(1, 6*time.Second)
-	case n < 12:
-		c.killSome(2, 8*time.Second)
+		c.killSome(1, 0, 6*time.Second)
 	case n < 13:
-		c.killSome(2, 50*time.Second) // beyond the grace of sealed entries
+		c.killSome(2, 0, 8*time.Second)
 	case n < 15:
-		c.killSome(validators, 2*time.Second)
+		c.killSome(validators, 0, 2*time.Second)
 	case n < 16:
 		c.crashLoop(c.pick(c.members[:]))
 	case n < 17:
@@ -62,13 +62,14 @@ func (c *cluster) trouble() {
 	}
 }
 
-// killSome kills some validators together and starts them again, one by one, after up to the given time.
-func (c *cluster) killSome(n int, away time.Duration) {
+// killSome kills some validators together and starts them again, one by one, after a time between the given ones.
+func (c *cluster) killSome(n int, least, most time.Duration) {
 	c.Helper()
 	victims := append([]*member(nil), c.members[:]...)
 	c.rng.Shuffle(len(victims), func(i, j int) { victims[i], victims[j] = victims[j], victims[i] })
 	c.kill(victims[:n]...)
-	c.moment(away)
+	c.pause(least)
+	c.moment(most - least)
 	for _, m := range victims[:n] {
 		c.start(m)
 		c.moment(500 * time.Millisecond)
