@@ -174,6 +174,47 @@ func TestBlockValidity(t *testing.T) {
 	}
 }
 
+// TestHeaderRulesAlone: blocks that break a rule about number, time, parent or chain and are sound in all else, their roots
+// included, so that nothing but the rule can refuse them.
+func TestHeaderRulesAlone(t *testing.T) {
+	r := newReplica(t, testGenesis(4))
+	r.step(t, nil, nil)
+	before := r.Head()
+	for name, edit := range map[string]func(*chain.Header){
+		"nothing":                       func(*chain.Header) {},
+		"the timestamp is the parent's": func(h *chain.Header) { h.Time = before.Time },
+		"the timestamp is older":        func(h *chain.Header) { h.Time = before.Time - 1 },
+		"the height skips one":          func(h *chain.Header) { h.Number++ },
+		"the parent is another":         func(h *chain.Header) { h.Parent[0] ^= 1 },
+		"the chain id is another":       func(h *chain.Header) { h.ChainID++ },
+		"a timer manifest":              func(h *chain.Header) { h.TimersCommit = true },
+	} {
+		b := r.build(t, 2, nil)
+		edit(&b.Header)
+		if err := chain.Reexecute(r.Chain, b); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		var err error
+		if b.Signature, err = b.Header.Sign(r.GenesisHash(), networkKey(2)); err != nil {
+			t.Fatal(err)
+		}
+		if name == "nothing" {
+			other := newReplica(t, testGenesis(4))
+			other.step(t, nil, nil)
+			if err := other.apply(chain.BlockEntry(b)); err != nil {
+				t.Errorf("a sound block: %v", err)
+			}
+			continue
+		}
+		if err := r.apply(chain.BlockEntry(b)); !errors.Is(err, chain.ErrInvalid) {
+			t.Errorf("%s: got %v, want ErrInvalid", name, err)
+		}
+		if r.Head() != before {
+			t.Fatalf("%s: the head moved", name)
+		}
+	}
+}
+
 func TestBuildLeavesOutWhatDoesNotVerify(t *testing.T) {
 	a, b := newReplica(t, testGenesis(4)), newReplica(t, testGenesis(4))
 	a.activate(t, b)

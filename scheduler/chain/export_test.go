@@ -12,6 +12,22 @@ func Reroot(b *Block) {
 	b.Header.BeaconRoot = updateRoot(&b.Update)
 }
 
+// Reexecute makes a block without users' transactions what its proposer would have made of its number, time and update, were
+// they allowed: leading transactions, receipts and roots. It then breaks no rule but those about these.
+func Reexecute(c *Chain, b *Block) error {
+	proposer, _ := c.genesis.Validator(b.Header.Proposer)
+	x, err := c.execute(c.host.Fork(), b.Header.Number, b.Header.Time, proposer, &b.Update)
+	if err != nil {
+		return err
+	}
+	x.leading()
+	b.Transactions = x.txs
+	b.Header.StateRoot = x.end(c.run)
+	b.Header.ReceiptsRoot = receiptsRoot(x.receipts)
+	Reroot(b)
+	return nil
+}
+
 // Manifest is the header's timer manifest as it is hashed.
 func Manifest(h *Header) []byte { return h.manifest() }
 
