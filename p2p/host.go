@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
 	"slices"
 	"strings"
@@ -221,10 +222,7 @@ func (h *Host) Close() error {
 func (h *Host) close() error {
 	h.mu.Lock()
 	h.down = true
-	var open []*stream
-	for s := range h.streams {
-		open = append(open, s)
-	}
+	open := slices.Collect(maps.Keys(h.streams))
 	h.mu.Unlock()
 	for _, s := range open {
 		s.Reset()

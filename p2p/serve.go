@@ -3,6 +3,8 @@ package p2p
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/libp2p/go-libp2p/core/network"
@@ -134,10 +136,7 @@ func (sv *service) stop() {
 	sv.h.mu.Unlock()
 	sv.mu.Lock()
 	sv.ended = true
-	var open []*stream
-	for s := range sv.open {
-		open = append(open, s)
-	}
+	open := slices.Collect(maps.Keys(sv.open))
 	sv.mu.Unlock()
 	for _, s := range open {
 		s.Reset()

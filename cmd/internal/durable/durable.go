@@ -100,9 +100,6 @@ type File struct {
 // NewFile begins a file, readable by all, that will be called path. The folder must exist and be writable.
 func NewFile(path string) (*File, error) { return newFile(path, publicMode) }
 
-// NewSecretFile begins a file that only its owner may read.
-func NewSecretFile(path string) (*File, error) { return newFile(path, secretMode) }
-
 func newFile(path string, mode fs.FileMode) (*File, error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s is there and is not a regular file", path)

@@ -9,7 +9,6 @@ import (
 
 	"github.com/daybreak-beacon/daybreak/dkg"
 	"github.com/daybreak-beacon/daybreak/p2p"
-	"github.com/daybreak-beacon/daybreak/scheduler/chain"
 )
 
 // Rhythm of a ceremony.
@@ -153,7 +152,7 @@ func (n *Node) proposeCeremony(ctx context.Context, now time.Time) {
 	useless := func(entry []byte) bool { return n.chain.HasCeremonyEntry(entry) }
 	for _, entry := range n.ceremonyPool.due(now, useless) {
 		proposing, cancel := context.WithTimeout(ctx, ceremonyProposal)
-		err := n.raft.Propose(proposing, chain.CeremonyEntry(entry))
+		err := n.producer.ProposeCeremony(proposing, entry)
 		cancel()
 		if c := classOf(err); err != nil && (c == stale || c == invalid) {
 			n.ceremonyPool.refused(entry)

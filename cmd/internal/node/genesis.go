@@ -4,7 +4,6 @@ import (
 	"encoding/hex"
 	"fmt"
 
-	"github.com/daybreak-beacon/daybreak/scheduler"
 	"github.com/daybreak-beacon/daybreak/scheduler/chain"
 )
 
@@ -29,15 +28,10 @@ type GenesisOptions struct {
 
 // NewGenesis makes the genesis of a network of these validators, in this order.
 func NewGenesis(o GenesisOptions, validators []Descriptor) (*chain.Genesis, error) {
-	p := scheduler.DefaultPolicy()
 	g := &chain.Genesis{
 		ChainID: o.ChainID, Time: o.Time, Balances: o.Balances,
 		Ceremony: chain.CeremonySettings{MinQual: o.MinQual, PhaseTimeoutSeconds: o.PhaseTimeout},
-		Policy: chain.Policy{
-			GasPerBlock: p.GasPerBlock, GuaranteedGasPerSlot: p.GuaranteedGasPerSlot, MaxHorizonSlots: p.MaxHorizonSlots,
-			MaxLateSlots: p.MaxLateSlots, CancelRefundBps: p.CancelRefundBps, MaxEntriesPerBlock: p.MaxEntriesPerBlock,
-			MinGasPrice: p.MinGasPrice, Treasury: o.Treasury, GasToken: o.GasToken,
-		},
+		Policy:   chain.DefaultPolicy(o.GasToken, o.Treasury),
 	}
 	names := make(map[string]int)
 	for i, d := range validators {

@@ -1,7 +1,6 @@
 package node
 
 import (
-	"cmp"
 	"maps"
 	"math"
 	"slices"
@@ -397,6 +396,3 @@ func (s *slots) why(now time.Time, slot uint64) missedSlot {
 
 // backlog is how many slots are being worked on.
 func (s *slots) backlog() int { return len(s.open) }
-
-// byslot orders keys for announcements.
-func byslot(a, b newKey) int { return cmp.Compare(a.slot, b.slot) }
