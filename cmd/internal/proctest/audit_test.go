@@ -5,13 +5,13 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"math"
 	"math/big"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/daybreak-beacon/daybreak/cmd/internal/api"
+	"github.com/daybreak-beacon/daybreak/scheduler"
 	"github.com/daybreak-beacon/daybreak/tlock"
 )
 
@@ -243,17 +243,16 @@ func (a *audit) newest() (height, timestamp, newestKey uint64) {
 	return height, timestamp, newestKey
 }
 
-// gapAfter is how many seconds after the slot's end the first block came that could have carried its key.
-func (a *audit) gapAfter(slot uint64) uint64 {
+// graceBlocks counts the blocks that could have carried the key of a slot in time.
+func (a *audit) graceBlocks(slot uint64) (n int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	first := uint64(math.MaxUint64)
 	for _, b := range a.blocks {
-		if b.Timestamp > slot {
-			first = min(first, b.Timestamp)
+		if b.Timestamp > slot && b.Timestamp <= slot+1+scheduler.GraceSlots {
+			n++
 		}
 	}
-	return first - slot - 1
+	return n
 }
 
 // readTo tells whether the member's blocks up to number were read in its present life, and agreed with the others'.
