@@ -33,15 +33,6 @@ type ConditionKey struct {
 	Key       [tlock.KeySize]byte
 }
 
-// FreshSlots lists the slots whose keys the update carries: the argument of BeginBlock.
-func (u Update) FreshSlots() []uint64 {
-	slots := make([]uint64, len(u.Slots))
-	for i, k := range u.Slots {
-		slots[i] = k.Slot
-	}
-	return slots
-}
-
 // ErrUpdate is the class of an update that makes its block invalid.
 var ErrUpdate = errors.New("invalid beacon update")
 

@@ -12,14 +12,14 @@ type Plan struct {
 }
 
 // BeginBlock selects the entries that block (env.Height, env.Time) runs and makes them ready: pipeline steps 4 to 9. The block's
-// beacon update must have been applied; fresh lists the slots whose keys it carried. Every node derives the same plan from its
-// state and refuses a block whose leading transactions differ from it (S-SEL-02). Errors: a height or time out of range.
-func (m *Machine) BeginBlock(env Env, h *Host, fresh []uint64, run Runner) (*Plan, error) {
+// beacon update, fresh, must have been applied. Every node derives the same plan from its state and refuses a block whose leading
+// transactions differ from it (S-SEL-02). Errors: a height or time out of range.
+func (m *Machine) BeginBlock(env Env, h *Host, fresh Update, run Runner) (*Plan, error) {
 	if env.Height >= maxBlockTime || env.Time >= maxBlockTime {
 		return nil, fmt.Errorf("begin block: height %d or time %d is out of range", env.Height, env.Time)
 	}
 	c := &call{m, env, h}
-	plan := &Plan{opening: c.sealedAt(fresh)}
+	plan := &Plan{opening: c.sealedAt(fresh.Slots)}
 	s := c.scanQueues()
 	chosen := c.selectRuns(s)
 	c.place(s)

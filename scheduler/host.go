@@ -77,8 +77,9 @@ type Token interface {
 
 // Beacon is what the scheduler reads of the beacon contract: encoded points, or nil where there is none.
 type Beacon interface {
-	GroupKey() []byte         // 48 bytes
-	KeyAt(slot uint64) []byte // 96 bytes
+	GroupKey() []byte                   // 48 bytes
+	KeyAt(slot uint64) []byte           // 96 bytes
+	ConditionKey(condition Word) []byte // 96 bytes
 }
 
 // Env is the block and the caller a call runs under.
@@ -95,5 +96,6 @@ type Host struct {
 	State    State // storage of Address
 	Executor Executor
 	Token    Token
+	Oracle   Oracle
 	Beacon   Beacon
 }

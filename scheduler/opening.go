@@ -99,12 +99,12 @@ func sealedOf(chosen []*candidate) (es []*entry) {
 
 // sealedAt lists the sealed entries of slots whose keys have just come. Until its key comes a sealed entry never leaves its slot's
 // queue, so that is where they all are.
-func (c *call) sealedAt(slots []uint64) (ids []uint64) {
-	for _, slot := range slots {
-		if sealedPending(c.State, slot) == 0 {
+func (c *call) sealedAt(keys []SlotKey) (ids []uint64) {
+	for _, k := range keys {
+		if sealedPending(c.State, k.Slot) == 0 {
 			continue
 		}
-		for _, id := range queueAt(c.State, slot) {
+		for _, id := range queueAt(c.State, k.Slot) {
 			if readHead(c.State, id).flags&FlagSealed != 0 {
 				ids = append(ids, id)
 			}

@@ -522,7 +522,7 @@ func TestSelection(t *testing.T) {
 		w.blocks(101, 109)
 		read := &countingState{State: w.Space(scheduler.Address), blobs: map[scheduler.Word]int{}}
 		h := &scheduler.Host{State: read, Beacon: w.Beacon()}
-		plan, err := w.Machine().BeginBlock(scheduler.Env{Height: 11, Time: 110}, h, nil, nil)
+		plan, err := w.Machine().BeginBlock(scheduler.Env{Height: 11, Time: 110}, h, scheduler.Update{}, nil)
 		must(t, err)
 		expect(t, "runs", len(plan.Runs), 1)
 		expect(t, "entries whose calls were read", len(read.blobs), 1)

@@ -30,7 +30,7 @@ func (h *Host) BeginBlock(env scheduler.Env, u scheduler.Update, run scheduler.R
 	h.setEnv(env)
 	err := scheduler.ApplyUpdate(h.Space(scheduler.BeaconAddress), h.namespace, env.Time, u, run)
 	if err == nil {
-		h.plan, err = h.machine.BeginBlock(h.Env(), h.host(), u.FreshSlots(), run)
+		h.plan, err = h.machine.BeginBlock(h.Env(), h.host(), u, run)
 	}
 	if err != nil {
 		h.Revert(before)

@@ -11,6 +11,7 @@
 //
 //	0x…fe  the scheduler, 0x…ff the beacon: their methods by ABI selector
 //	the policy's gasToken: approve, transfer, balanceOf, allowance, with Transfer and Approval logs
+//	0x…fd  the words of the oracle catalog: listings, writes and flags (see catalog.go)
 //	0x…fc  ReceivePolicy: quarantine for credits that their receiver refuses (see ReceiveMode)
 //	0x…fb  the words that mark MIP20 tokens
 //	Config.Targets: accounts with code in Go
@@ -135,7 +136,7 @@ func (h *Host) Beacon() scheduler.BeaconReader {
 }
 
 func (h *Host) host() *scheduler.Host {
-	return &scheduler.Host{State: h.Space(scheduler.Address), Executor: executor{h}, Token: token{h}, Beacon: h.Beacon()}
+	return &scheduler.Host{State: h.Space(scheduler.Address), Executor: executor{h}, Token: token{h}, Oracle: catalog{h}, Beacon: h.Beacon()}
 }
 
 // Snapshot and Revert span all contracts, the transient words and the logs.
