@@ -3,6 +3,7 @@
 //	GET  /v1/info                   what network this is and how far it is
 //	GET  /v1/network                the network file that "tlock --network" takes, as this node tells it
 //	GET  /v1/keys/{slot}            the key of a slot; "latest" for the newest
+//	GET  /v1/policy                 what the scheduler allows and costs
 //	GET  /v1/entries/{id}           an entry of the scheduler
 //	GET  /v1/entries/{id}/runs      receipts of its runs in recent blocks, oldest first
 //	GET  /v1/accounts/{address}     nonce, balance and escrow of an account
@@ -72,19 +73,66 @@ type Account struct {
 	Allowance string `json:"allowance"` // of the gas token, given to the scheduler
 }
 
-// Entry is the answer of /v1/entries/{id}.
+// Policy is the answer of /v1/policy: what the network's scheduler allows and costs (document 002 "Policy").
+type Policy struct {
+	GasPerBlock          uint64 `json:"gas_per_block"`
+	GuaranteedGasPerSlot uint64 `json:"guaranteed_gas_per_slot"`
+	MaxHorizonSlots      uint64 `json:"max_horizon_slots"`
+	MaxLateSlots         uint64 `json:"max_late_slots"`
+	CancelRefundBps      uint16 `json:"cancel_refund_bps"`
+	MaxEntriesPerBlock   uint32 `json:"max_entries_per_block"`
+	Treasury             string `json:"treasury"`
+	MinGasPrice          uint64 `json:"min_gas_price"`
+	GasToken             string `json:"gas_token"`
+}
+
+// Entry is the answer of /v1/entries/{id}: what entry(id) returns (document 002 "Read entry state"), with its flags and its key
+// spelled out. A finished entry keeps what stands up to Flags; all else is zero.
 type Entry struct {
 	ID         uint64 `json:"id"`
 	Payer      string `json:"payer"`
 	Status     string `json:"status"` // scheduled, executed, failed, cancelled, expired, paused
-	Sealed     bool   `json:"sealed"` // still encrypted
-	Key        uint64 `json:"key"`    // queue key: the slot, or the height with bit 63 set
+	Key        uint64 `json:"key"`    // queue key: the slot, the height with bit 63 set, or bit 62 while it watches its item
 	Attempts   uint8  `json:"attempts"`
-	GasLimit   uint64 `json:"gas_limit"`
-	GasPrice   uint64 `json:"gas_price"`
-	Deadline   uint64 `json:"deadline_slot"`
-	Calls      string `json:"calls"`      // encoded calls, or the ciphertext while sealed
-	Commitment string `json:"commitment"` // of a sealed entry
+	MaxRetries uint8  `json:"max_retries"`
+	Flags      uint8  `json:"flags"`
+
+	Slot        uint64 `json:"slot,omitempty"`   // of Key
+	Height      uint64 `json:"height,omitempty"` // of Key
+	Watching    bool   `json:"watching"`         // it waits for a write that satisfies its condition
+	Class       string `json:"class"`            // guaranteed or best-effort, now: what was moved or failed is best-effort
+	Sealed      bool   `json:"sealed"`           // still encrypted
+	LateExecute bool   `json:"late_execute"`
+	PauseOnFail bool   `json:"pause_on_fail"`
+
+	GasLimit      uint64       `json:"gas_limit"`
+	GasPrice      uint64       `json:"gas_price"`
+	Fee           string       `json:"fee"`           // locked for the run, in base units of the gas token
+	Deadline      uint64       `json:"deadline_slot"` // last slot it may run in without late_execute; 0 for none
+	DueSlot       uint64       `json:"due_slot"`      // as scheduled; of a condition, the not-before time
+	PeriodSlots   uint64       `json:"period_slots"`
+	Remaining     uint32       `json:"remaining"` // periods after this one
+	BackoffSlots  uint32       `json:"backoff_slots"`
+	ReserveToken  string       `json:"reserve_token,omitempty"`
+	ReserveAmount string       `json:"reserve_amount,omitempty"`
+	DependsOn     []Dependency `json:"depends_on"`
+	When          *Condition   `json:"when,omitempty"`
+	Calls         string       `json:"calls"`      // encoded calls, or the ciphertext while sealed
+	Commitment    string       `json:"commitment"` // of a sealed entry
+}
+
+// Dependency is an entry that another waits for.
+type Dependency struct {
+	ID       uint64 `json:"id"`
+	Finished bool   `json:"finished"` // it must merely have ended; false: it must have succeeded
+	Status   string `json:"status"`   // its own, now
+}
+
+// Condition is the oracle write that a conditional entry waits for.
+type Condition struct {
+	Item    string `json:"item"`
+	Kind    uint8  `json:"kind"`    // 1 value at least operand, 2 value at most operand, 3 not halted
+	Operand string `json:"operand"` // decimal
 }
 
 // Log is one event of a receipt.
@@ -94,7 +142,12 @@ type Log struct {
 	Data    string   `json:"data"`
 	Name    string   `json:"name,omitempty"` // of a scheduler event, such as Executed
 	ID      uint64   `json:"id,omitempty"`   // entry of a scheduler event
+	Args    Args     `json:"args,omitempty"` // of a scheduler event
 }
+
+// Args are the arguments of a scheduler event by their names in document 002: numbers in decimal, addresses in hex, booleans as
+// "true" and "false".
+type Args map[string]string
 
 // Receipt is the answer of /v1/transactions/{hash}, and part of a Block.
 type Receipt struct {
@@ -124,7 +177,7 @@ type Submitted struct {
 	Hash string `json:"hash"`
 }
 
-// Event is one message of /v1/stream. Data is a Block for "block", a Key for "key", an EntryEvent for "entry".
+// Event is one message of /v1/stream. Data is a Block for "block", a Key for "key", a SchedulerEvent for "entry" and "escrow".
 type Event struct {
 	ID   uint64
 	Kind string
@@ -133,15 +186,17 @@ type Event struct {
 
 // Kinds of Event.
 const (
-	EventBlock = "block"
-	EventKey   = "key"
-	EventEntry = "entry"
+	EventBlock  = "block"
+	EventKey    = "key"
+	EventEntry  = "entry"  // Scheduled, Executed, ExecutionFailed, Recurred, RecurrenceStarved, Paused, Cancelled, Expired
+	EventEscrow = "escrow" // Deposited, Withdrawn
 )
 
-// EntryEvent tells what happened to an entry.
-type EntryEvent struct {
-	ID    uint64 `json:"id"`
-	What  string `json:"what"` // name of the scheduler's event: Scheduled, Executed, ExecutionFailed, Cancelled, Expired …
+// SchedulerEvent is one event of the scheduler contract.
+type SchedulerEvent struct {
+	ID    uint64 `json:"id,omitempty"` // of the entry; none for an event of escrow
+	What  string `json:"what"`         // name of the event
+	Args  Args   `json:"args"`
 	Block uint64 `json:"block"`
 	Time  uint64 `json:"timestamp"`
 }

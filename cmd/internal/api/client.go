@@ -76,6 +76,11 @@ func (c *Client) LatestKey(ctx context.Context) (out Key, err error) {
 	return out, c.get(ctx, "/v1/keys/latest", &out)
 }
 
+// Policy asks for the scheduler's policy.
+func (c *Client) Policy(ctx context.Context) (out Policy, err error) {
+	return out, c.get(ctx, "/v1/policy", &out)
+}
+
 // Entry asks for an entry of the scheduler.
 func (c *Client) Entry(ctx context.Context, id uint64) (out Entry, err error) {
 	return out, c.get(ctx, "/v1/entries/"+strconv.FormatUint(id, 10), &out)

@@ -2,7 +2,6 @@ package node
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"time"
 
@@ -60,35 +59,6 @@ func (n *Node) tellBlock(a *chain.Applied, replay bool) {
 		n.tellReceipt(h, r)
 	}
 }
-
-func (n *Node) tellReceipt(h *chain.Header, r *chain.Receipt) {
-	for _, l := range r.Logs {
-		e, ok := decodeLog(l)
-		if !ok {
-			continue
-		}
-		n.metrics.entries.WithLabelValues(e.Name).Inc()
-		if e.ID == 0 {
-			continue
-		}
-		n.events.publish(api.EventEntry, api.EntryEvent{ID: e.ID, What: e.Name, Block: h.Number, Time: h.Time})
-		switch e.Name {
-		case "Scheduled":
-			n.log.Info("entry scheduled", "entry", e.ID, "height", h.Number, "for", e.Args["key"])
-		case "Executed":
-			n.log.Info("entry ran", "entry", e.ID, "height", h.Number, "slot", h.Time, "attempt", e.Args["attempt"])
-		case "ExecutionFailed":
-			n.log.Info("entry failed", "entry", e.ID, "height", h.Number, "slot", h.Time, "attempt", e.Args["attempt"], "will_retry", e.Args["willRetry"])
-		default:
-			n.log.Info("entry "+lowerFirst(e.Name), "entry", e.ID, "height", h.Number)
-		}
-	}
-	if r.Status == 0 && r.Entry != 0 {
-		n.log.Info("entry not run", "entry", r.Entry, "height", h.Number, "reason", r.Reason)
-	}
-}
-
-func lowerFirst(s string) string { return fmt.Sprintf("%c%s", s[0]|0x20, s[1:]) }
 
 // watchLoop tells when another validator leads the log, and keeps what others may ask about peers.
 func (n *Node) watchLoop(ctx context.Context) {

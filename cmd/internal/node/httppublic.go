@@ -26,6 +26,7 @@ func (n *Node) publicHandler() http.Handler {
 	get("/v1/info", n.getInfo)
 	get("/v1/network", n.getNetwork)
 	get("/v1/keys/{slot}", n.getKey)
+	get("/v1/policy", n.getPolicy)
 	get("/v1/entries/{id}", n.getEntry)
 	get("/v1/entries/{id}/runs", n.getRuns)
 	get("/v1/accounts/{address}", n.getAccount)
@@ -169,13 +170,15 @@ func whenOver(slot uint64, wait time.Duration) string {
 	return text
 }
 
+func (n *Node) getPolicy(*http.Request) (any, error) { return policyJSON(n.chain.Policy()), nil }
+
 func (n *Node) getEntry(r *http.Request) (any, error) {
 	view := n.chain.Scheduler()
 	id, err := entryID(view, r)
 	if err != nil {
 		return nil, err
 	}
-	return entryJSON(id, view.Entry(id)), nil
+	return entryJSON(view, id), nil
 }
 
 func (n *Node) getRuns(r *http.Request) (any, error) {

@@ -51,7 +51,7 @@ func receiptJSON(a *chain.Applied, i int) api.Receipt {
 			j.Topics = append(j.Topics, t.Hex())
 		}
 		if e, ok := decodeLog(l); ok {
-			j.Name, j.ID = e.Name, e.ID
+			j.Name, j.ID, j.Args = e.Name, e.ID, e.Args
 		}
 		out.Logs = append(out.Logs, j)
 	}
@@ -61,12 +61,46 @@ func receiptJSON(a *chain.Applied, i int) api.Receipt {
 // addressJSON is an address in lower case: one form for all, so that scripts can compare.
 func addressJSON(a Address) string { return strings.ToLower(a.Hex()) }
 
-func entryJSON(id uint64, e scheduler.Entry) api.Entry {
-	return api.Entry{
-		ID: id, Payer: addressJSON(Address(e.Payer)), Status: statusNames[e.Status], Sealed: e.Flags&scheduler.FlagSealed != 0,
-		Key: e.Key, Attempts: e.Attempts, GasLimit: e.GasLimit, GasPrice: e.GasPrice, Deadline: e.DeadlineSlot,
-		Calls: hex0x(e.Calls), Commitment: e.Commitment.String(),
+func policyJSON(p scheduler.Policy) api.Policy {
+	return api.Policy{
+		GasPerBlock: p.GasPerBlock, GuaranteedGasPerSlot: p.GuaranteedGasPerSlot, MaxHorizonSlots: p.MaxHorizonSlots,
+		MaxLateSlots: p.MaxLateSlots, CancelRefundBps: p.CancelRefundBps, MaxEntriesPerBlock: p.MaxEntriesPerBlock,
+		Treasury: p.Treasury.String(), MinGasPrice: p.MinGasPrice, GasToken: p.GasToken.String(),
 	}
+}
+
+func entryJSON(view scheduler.View, id uint64) api.Entry {
+	e := view.Entry(id)
+	out := api.Entry{
+		ID: id, Payer: e.Payer.String(), Status: statusNames[e.Status], Key: e.Key, Attempts: e.Attempts, MaxRetries: e.MaxRetries, Flags: e.Flags,
+		Class: "guaranteed", Watching: e.Key == scheduler.WatchKey, Sealed: e.Flags&scheduler.FlagSealed != 0,
+		LateExecute: e.Flags&scheduler.FlagLateExecute != 0, PauseOnFail: e.Flags&scheduler.FlagPauseOnFail != 0,
+		GasLimit: e.GasLimit, GasPrice: e.GasPrice, Fee: "0", Deadline: e.DeadlineSlot, DueSlot: e.DueSlot,
+		PeriodSlots: e.PeriodSlots, Remaining: e.Remaining, BackoffSlots: e.BackoffSlots,
+		DependsOn: []api.Dependency{}, Calls: hex0x(e.Calls), Commitment: e.Commitment.String(),
+	}
+	if e.Flags&scheduler.FlagBestEffort != 0 {
+		out.Class = "best-effort"
+	}
+	switch {
+	case e.Key&scheduler.HeightKey != 0:
+		out.Height = e.Key &^ scheduler.HeightKey
+	case !out.Watching:
+		out.Slot = e.Key
+	}
+	if e.ReserveToken != (scheduler.Addr{}) {
+		out.ReserveToken, out.ReserveAmount = e.ReserveToken.String(), decimal(e.ReserveAmount[:])
+	}
+	for i, on := range e.DependsOn {
+		out.DependsOn = append(out.DependsOn, api.Dependency{ID: on, Finished: e.DependsOnFinished>>i&1 == 1, Status: statusNames[view.Status(on)]})
+	}
+	if e.WhenKind != 0 {
+		out.When = &api.Condition{Item: e.WhenItem.String(), Kind: e.WhenKind, Operand: decimal(e.WhenOperand[:])}
+	}
+	if cost, ok := scheduler.Cost(e.GasLimit, uint64(e.DataLen), uint64(len(e.DependsOn)), e.PeriodSlots != 0, out.ReserveToken != ""); ok && e.Status == scheduler.Scheduled {
+		out.Fee = new(uint256.Int).Mul(uint256.NewInt(cost), uint256.NewInt(e.GasPrice)).Dec()
+	}
+	return out
 }
 
 var statusNames = map[scheduler.Status]string{
@@ -78,7 +112,7 @@ var statusNames = map[scheduler.Status]string{
 type schedulerEvent struct {
 	Name string
 	ID   uint64 // of the entry; 0 for events without one
-	Args map[string]string
+	Args api.Args
 }
 
 // decodeLog reads a log of the scheduler contract; false for any other.
@@ -94,7 +128,7 @@ func decodeLog(l *types.Log) (schedulerEvent, bool) {
 	if !ok {
 		return schedulerEvent{}, false
 	}
-	out := schedulerEvent{Name: e.Name, Args: make(map[string]string)}
+	out := schedulerEvent{Name: e.Name, Args: make(api.Args)}
 	for _, a := range e.Args {
 		v := new(uint256.Int).SetBytes32(a.Word[:])
 		switch a.Type {
