@@ -58,8 +58,8 @@ type Executor interface {
 	Call(to Addr, gas uint64, input []byte) (ret []byte, used uint64, err error)
 }
 
-// Token is the gas token as the scheduler uses it, and the registry of MIP20 tokens. A verb that returns an error must have
-// changed nothing.
+// Token is the gas token as the scheduler uses it, and the MIP20 tokens, of which reserves are made. A verb that returns an error
+// must have changed nothing.
 type Token interface {
 	// Pull moves amount from an account to the scheduler, consuming the allowance given to the scheduler.
 	Pull(from Addr, amount uint256.Int) error
@@ -71,8 +71,17 @@ type Token interface {
 	Credit(to Addr, amount uint256.Int) error
 	// Held is the scheduler's own balance of the gas token.
 	Held() uint256.Int
+
 	// IsMIP20 says whether an account is a MIP20 token, which is never a call's target (document 002, "Call authority").
 	IsMIP20(a Addr) bool
+	// HoldFrom takes amount of a MIP20 token out of an account's spendable balance and holds it for the scheduler, consuming the
+	// allowance given to the scheduler (S-RES-01). Holds are amounts per token and account; the scheduler knows which entry's they are.
+	HoldFrom(token, from Addr, amount uint256.Int) error
+	// Capture moves amount from an account's hold to another account that cannot refuse: what its policy refuses goes to
+	// ReceivePolicy (S-RES-06). It fails only if the token itself does.
+	Capture(token, from, to Addr, amount uint256.Int) error
+	// Release makes amount of an account's hold spendable again. No receive policy is asked: the tokens never left the account.
+	Release(token, from Addr, amount uint256.Int) error
 }
 
 // Beacon is what the scheduler reads of the beacon contract: encoded points, or nil where there is none.

@@ -63,7 +63,7 @@ func (h *Host) EndBlock(run scheduler.Runner) {
 	h.plan = nil
 }
 
-// View calls one of the scheduler's, the beacon's or the gas token's reads, or simulates a call to any account, on the state as it
+// View calls one of the scheduler's, the beacon's or a token's reads, or simulates a call to any account, on the state as it
 // stands. It leaves no trace.
 func (h *Host) View(from, to scheduler.Addr, input []byte) ([]byte, error) {
 	const gas = 30_000_000

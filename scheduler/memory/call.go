@@ -23,7 +23,7 @@ const (
 var (
 	ErrOutOfGas = errors.New("memory host: out of gas")
 	ErrDepth    = errors.New("memory host: calls nested too deep")
-	ErrMethod   = errors.New("memory host: the gas token has approve, transfer, balanceOf and allowance, with canonical arguments")
+	ErrMethod   = errors.New("memory host: a token has approve, transfer, balanceOf, allowance and balanceOnHold, with canonical arguments")
 )
 
 // Target is the code of an account. An error reverts what the call did.
@@ -102,7 +102,10 @@ func (h *Host) codeOf(a scheduler.Addr) Target {
 	case scheduler.BeaconAddress:
 		return func(f *Frame) ([]byte, error) { return h.Beacon().Call(f.Input) }
 	case h.config.Policy.GasToken:
-		return gasTokenContract
+		return tokenContract
+	}
+	if (tokens{h}).IsMIP20(a) {
+		return tokenContract
 	}
 	if code := h.config.Targets[a]; code != nil {
 		return code
@@ -137,6 +140,7 @@ var (
 	selectorTransfer  = selector("transfer(address,uint256)")
 	selectorBalanceOf = selector("balanceOf(address)")
 	selectorAllowance = selector("allowance(address,address)")
+	selectorOnHold    = selector("balanceOnHold(address)")
 )
 
 // DecodeCalled reads the data of Echo's log. ok is false if it is not that.
@@ -162,9 +166,11 @@ func encodeCalled(caller scheduler.Addr, input []byte) []byte {
 	return append(out, make([]byte, (32-len(input)%32)%32)...)
 }
 
-// gasTokenContract is the part of ERC-20 that users of the scheduler need. Its words are addresses and amounts only.
-func gasTokenContract(f *Frame) ([]byte, error) {
-	t := token{f.h}
+// tokenContract is the part of ERC-20 that users of the scheduler need, of the gas token and of every MIP20 token, and
+// balanceOnHold(account): what the scheduler holds for the reserves of the account's entries, which balanceOf leaves out. Its words
+// are addresses and amounts only.
+func tokenContract(f *Frame) ([]byte, error) {
+	t := token{f.h, f.Self}
 	if len(f.Input) < 4 {
 		return nil, ErrMethod
 	}
@@ -191,6 +197,8 @@ func gasTokenContract(f *Frame) ([]byte, error) {
 		return amountWord(t.balance(addrOf(word(0)))), nil
 	case sel == selectorAllowance && addressArgs(args, 2, 0):
 		return amountWord(t.allowance(addrOf(word(0)), addrOf(word(1)))), nil
+	case sel == selectorOnHold && addressArgs(args, 1, 0):
+		return amountWord(t.held(addrOf(word(0)))), nil
 	}
 	return nil, ErrMethod
 }

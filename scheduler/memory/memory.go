@@ -1,4 +1,4 @@
-// Package memory is a host for package scheduler that keeps everything in memory: contract storage, the gas token, accounts to call.
+// Package memory is a host for package scheduler that keeps everything in memory: contract storage, tokens, accounts to call.
 // Daybreak's chain runs on it, tests and simulations do, and a chain that embeds the scheduler can read here what a host has to do.
 //
 // # State
@@ -10,7 +10,7 @@
 // # Accounts
 //
 //	0x…fe  the scheduler, 0x…ff the beacon: their methods by ABI selector
-//	the policy's gasToken: approve, transfer, balanceOf, allowance, with Transfer and Approval logs
+//	the policy's gasToken and the MIP20 tokens: approve, transfer, balanceOf, allowance, balanceOnHold, with Transfer and Approval logs
 //	0x…fd  the words of the oracle catalog: listings, writes and flags (see catalog.go)
 //	0x…fc  ReceivePolicy: quarantine for credits that their receiver refuses (see ReceiveMode)
 //	0x…fb  the words that mark MIP20 tokens
@@ -46,7 +46,7 @@ type Config struct {
 	Time        uint64
 
 	// Targets are accounts with code, by address; every other account is Default, which is Echo if nil. Targets of 0xFE, 0xFF and
-	// the gas token are ignored: those are contracts already.
+	// the tokens are ignored: those are contracts already.
 	Targets map[scheduler.Addr]Target
 	Default Target
 }
@@ -136,7 +136,7 @@ func (h *Host) Beacon() scheduler.BeaconReader {
 }
 
 func (h *Host) host() *scheduler.Host {
-	return &scheduler.Host{State: h.Space(scheduler.Address), Executor: executor{h}, Token: token{h}, Oracle: catalog{h}, Beacon: h.Beacon()}
+	return &scheduler.Host{State: h.Space(scheduler.Address), Executor: executor{h}, Token: tokens{h}, Oracle: catalog{h}, Beacon: h.Beacon()}
 }
 
 // Snapshot and Revert span all contracts, the transient words and the logs.
