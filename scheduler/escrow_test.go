@@ -168,7 +168,7 @@ func TestCancelAndExpire(t *testing.T) {
 		})
 	})
 
-	t.Run("S-CXL-04a S-CXL-07 past its deadline", func(t *testing.T) {
+	t.Run("S-CXL-07 S-POL-05 past its deadline", func(t *testing.T) {
 		w := newWorld(t)
 		w.block(100, func() {
 			w.deposit(alice, 1e9)
@@ -195,7 +195,79 @@ func TestCancelAndExpire(t *testing.T) {
 		expect(t, "I-05 treasury", w.available(treasury), 0)
 	})
 
-	t.Run("S-CXL-04a before the cursor has come", func(t *testing.T) {
+	// Each ground alone: what the other grounds ask is not met.
+	t.Run("S-CXL-04 past its deadline, behind the cursor or detached, or without its key", func(t *testing.T) {
+		p := testPolicy()
+		p.MaxLateSlots = 5
+		open := func(*world) scheduler.Params { return entryOf(300_000, 110) }
+		lateOpen := func(*world) scheduler.Params { return with(entryOf(300_000, 110), late) }
+		lateSealed := func(w *world) scheduler.Params { return with(w.sealedEntry(110), late) }
+		for name, c := range map[string]struct {
+			entry    func(w *world) scheduler.Params
+			proposer scheduler.Addr
+			blocks   []uint64
+			can      bool
+		}{
+			"not due":                          {open, proposer, []uint64{109}, false},
+			"(a) dead and not passed":          {open, proposer, []uint64{116}, true},
+			"(a) not with lateExecute":         {lateOpen, proposer, []uint64{116}, false},
+			"(b) detached by a run that fails": {lateOpen, bad, []uint64{110}, true},
+			"(b) a height that was detached":   {func(*world) scheduler.Params { return with(entryOf(300_000, 0), height(11)) }, bad, []uint64{110}, true},
+			"(d) its key in time":              {lateSealed, proposer, []uint64{136, 141}, false},
+			"(d) its key missed":               {lateSealed, proposer, []uint64{136, 142}, true},
+		} {
+			w := newWorldWith(t, p)
+			w.install(w.secret)
+			w.block(100, func() {
+				w.deposit(alice, 1e10)
+				w.schedule(with(w.sealedEntry(105), late)) // holds the cursor at 105 up to 136
+				w.schedule(c.entry(w))
+				w.schedule(with(entryOf(2_000_000, 116), price(1_000))) // takes the whole block 116
+			})
+			w.proposer = c.proposer
+			for _, time := range c.blocks {
+				w.block(time)
+			}
+			if !c.can {
+				expectErr(t, name, w.expire(2), scheduler.NotExpired)
+				continue
+			}
+			before, fee := w.available(alice), feeOf(w.view().Entry(2))
+			expectErr(t, name, w.expire(2), nil)
+			expect(t, name+": refund", w.available(alice)-before, fee.Uint64())
+			expect(t, name+": treasury", w.available(treasury), 0)
+		}
+	})
+
+	t.Run("S-CXL-06 what anyone could expire never runs, though nobody does", func(t *testing.T) {
+		w := newWorld(t)
+		w.install(w.secret)
+		w.block(100, func() {
+			w.deposit(alice, 1e9)
+			w.schedule(entryOf(300_000, 110))
+			w.schedule(with(w.sealedEntry(110), late))
+			w.schedule(with(entryOf(300_000, 172), late))
+			w.schedule(with(entryOf(300_000, 173), after(1)))
+		})
+		w.block(171) // 1 is past its deadline, 2 has missed its key
+		w.proposer = bad
+		w.block(172) // 3 is selected, and the token fails
+		w.proposer = proposer
+		for id := uint64(1); id <= 3; id++ {
+			_, err := w.View(bob, scheduler.Address, scheduler.ExpireInput(id))
+			must(t, err)
+		}
+		w.carry(110)
+		w.block(173)
+		expectList(t, "block 173", w.ran(), 4)
+		w.blocks(174, 300)
+		for id := uint64(1); id <= 3; id++ {
+			w.expectStatus(id, scheduler.Scheduled)
+			must(t, w.expire(id))
+		}
+	})
+
+	t.Run("S-CXL-04 not while it can still run", func(t *testing.T) {
 		w := newWorld(t)
 		w.block(100, func() {
 			w.deposit(alice, 1e9)

@@ -39,6 +39,9 @@ func TestRun(t *testing.T) {
 			}
 			expectErr(t, "unknown id", system(7), scheduler.NotScheduled)
 			expectErr(t, "not due", system(1), scheduler.NotDue)
+			w.schedule(with(entryOf(300_000, 105), needs(1)))
+			w.detach(2, 100)
+			expectErr(t, "due, with an unsettled dependency", system(2), scheduler.NotDue)
 		})
 	})
 
@@ -123,6 +126,22 @@ func TestRun(t *testing.T) {
 		}
 	})
 
+	t.Run("S-RUN-16 gas used is what the run metered, and never above the cost", func(t *testing.T) {
+		var used []uint64
+		for _, burn := range []uint64{0, 10_000, 40_000, 1_000_000} {
+			w := newWorld(t)
+			w.script = func(f *memory.Frame) ([]byte, error) { return nil, f.Use(min(burn, f.Gas)) }
+			one(t, w, to(scriptTarget))
+			used = append(used, w.receipts[0].GasUsed)
+		}
+		expect(t, "10,000 more", used[1]-used[0], 10_000)
+		expect(t, "40,000 more", used[2]-used[0], 40_000)
+		expect(t, "a call cannot use more than its limit", used[3]-used[0], 50_000-2_600)
+		if used[3] > 300_000 {
+			t.Errorf("used %d of a cost of 300000", used[3])
+		}
+	})
+
 	t.Run("S-RUN-13 a target that has become a MIP20 token, which may retry", func(t *testing.T) {
 		w := newWorld(t)
 		w.block(100, func() {
@@ -168,7 +187,7 @@ func TestRun(t *testing.T) {
 		expectList(t, "events", w.events, "Executed(1,0)")
 	})
 
-	t.Run("S-RUN-18 S-ITF-04 S-ITF-02 a finished entry is its first word", func(t *testing.T) {
+	t.Run("S-RUN-18 S-ITF-04 a finished entry is its first word", func(t *testing.T) {
 		for name, c := range map[string]struct {
 			change func(*scheduler.Params)
 			want   scheduler.Status
@@ -257,7 +276,7 @@ func gethText(e scheduler.Entry) string {
 }
 
 func TestDependencies(t *testing.T) {
-	t.Run("S-DEP-01 each end against each kind of dependency", func(t *testing.T) {
+	t.Run("S-DEP-01 S-DEP-04 each end against each kind of dependency", func(t *testing.T) {
 		for _, end := range []scheduler.Status{scheduler.Executed, scheduler.Failed, scheduler.Cancelled, scheduler.Expired} {
 			w := newWorld(t)
 			w.block(100, func() {
@@ -270,7 +289,7 @@ func TestDependencies(t *testing.T) {
 				case scheduler.Expired:
 					w.schedule(entryOf(300_000, 105))
 				}
-				w.schedule(with(entryOf(300_000, 190), needs(1)))
+				w.schedule(with(entryOf(300_000, 190), needs(1), retries(3)))
 				w.schedule(with(entryOf(300_000, 190), after(1)))
 				if end == scheduler.Cancelled {
 					must(t, w.cancel(alice, 1))
@@ -391,7 +410,7 @@ func TestSelection(t *testing.T) {
 		expectList(t, "ran", w.ran(), 4, 3)
 	})
 
-	t.Run("S-SEL-06 a cost that just fits, and one gas more", func(t *testing.T) {
+	t.Run("S-SEL-06 S-POL-02 a cost that just fits, and one gas more", func(t *testing.T) {
 		for cost, want := range map[uint64]int{1_000_000: 2, 1_000_001: 1} {
 			w := newWorld(t)
 			w.block(100, func() {
@@ -460,7 +479,7 @@ func TestSelection(t *testing.T) {
 		expect(t, "reservedGas", w.view().ReservedGas(105), 0)
 	})
 
-	t.Run("S-TS-02 a block with its parent's time changes no cursor", func(t *testing.T) {
+	t.Run("A-50 a block with its parent's time changes no cursor", func(t *testing.T) {
 		w := newWorld(t)
 		w.blockAt(1, 100)
 		w.blockAt(2, 100)

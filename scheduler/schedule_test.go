@@ -75,7 +75,7 @@ func TestScheduleErrors(t *testing.T) {
 		{"S-SCH-21 call gas that wraps the sum", func(p *scheduler.Params) { calls(2)(p); p.Calls[1].GasLimit = ^uint64(0) }, scheduler.GasLimitOutOfRange},
 		{"S-SCH-21 call overhead that wraps the sum", func(p *scheduler.Params) { p.Calls[0].GasLimit = ^uint64(0) - 5_000 }, scheduler.GasLimitOutOfRange},
 		{"S-SCH-21 gas limit without the capture of the reserve", func(p *scheduler.Params) { p.GasLimit = 209_999; reserve(mip20, 1)(p) }, scheduler.GasLimitOutOfRange},
-		{"S-SCH-22 S-POL-02 cost of a whole block", func(p *scheduler.Params) { p.GasLimit = 2_000_000 - 202_000 }, nil},
+		{"S-SCH-22 cost of a whole block", func(p *scheduler.Params) { p.GasLimit = 2_000_000 - 202_000 }, nil},
 		{"S-SCH-22 cost above a block", func(p *scheduler.Params) { p.GasLimit = 2_000_000 - 202_000 + 1 }, scheduler.GasLimitOutOfRange},
 		{"S-SCH-22 cost that wraps", func(p *scheduler.Params) { p.GasLimit = ^uint64(0) }, scheduler.GasLimitOutOfRange},
 		{"S-SCH-23 reserve without an amount", func(p *scheduler.Params) { p.GasLimit = 210_000; reserve(mip20, 0)(p) }, scheduler.BadReserve},
@@ -199,6 +199,40 @@ func TestScheduledEntry(t *testing.T) {
 		expect(t, "backoffSlots", e.BackoffSlots, 9)
 		expect(t, "calls", string(e.Calls), string(tlock.EncodeCalls(entryOf(300_000, 0).Calls)))
 		expectList(t, "S-ITF-05 queueAt of a height", w.view().QueueAt(scheduler.HeightKey|50), 2)
+	})
+
+	t.Run("S-SCH-01 the caller becomes payer and gets the next id, and a refused call takes none", func(t *testing.T) {
+		w := newWorld(t)
+		w.block(100, func() {
+			w.deposit(alice, 1e9)
+			w.deposit(bob, 1e9)
+			expect(t, "nextId", w.view().NextID(), 1)
+			expect(t, "first id", w.schedule(entryOf(300_000, 110)), 1)
+			expect(t, "payer", w.view().Entry(1).Payer, alice)
+			_, err := w.trySchedule(bob, entryOf(300_000, 100))
+			expectErr(t, "in the past", err, scheduler.SlotNotInFuture)
+			expect(t, "nextId after a refusal", w.view().NextID(), 2)
+			id, err := w.trySchedule(bob, entryOf(300_000, 110))
+			must(t, err)
+			expect(t, "second id", id, 2)
+			expect(t, "payer", w.view().Entry(2).Payer, bob)
+			expect(t, "third id", w.schedule(entryOf(300_000, 110)), 3)
+			expect(t, "nextId", w.view().NextID(), 4)
+		})
+	})
+
+	t.Run("S-ITF-05 a height's queue key has bit 63", func(t *testing.T) {
+		w := newWorld(t)
+		w.block(100, func() {
+			w.deposit(alice, 1e9)
+			w.schedule(with(entryOf(300_000, 0), height(11)))
+			w.schedule(entryOf(300_000, 111))
+		})
+		expect(t, "key of a height", w.view().Entry(1).Key, 1<<63|11)
+		expect(t, "key of a slot", w.view().Entry(2).Key, 111)
+		expectList(t, "queueAt of the height", w.view().QueueAt(1<<63|11), 1)
+		expectList(t, "queueAt of the slot of that number", w.view().QueueAt(11))
+		expectList(t, "queueAt of the slot", w.view().QueueAt(111), 2)
 	})
 
 	t.Run("S-DEP-02 the mask mirrors the flags", func(t *testing.T) {

@@ -257,6 +257,33 @@ func TestSealed(t *testing.T) {
 		expectList(t, "events", w.events, "ExecutionFailed(1,0,true)", "ExecutionFailed(2,0,true)", "Executed(3,0)")
 	})
 
+	t.Run("S-SEA-06 a sealed entry is Guaranteed, retries and depends as an open one does", func(t *testing.T) {
+		w := newWorld(t)
+		w.install(w.secret)
+		w.block(100, func() {
+			w.deposit(alice, 1e9)
+			w.schedule(entryOf(300_000, 112))
+			w.schedule(with(w.sealedEntry(110, scheduler.Call{Target: revertTarget, GasLimit: 50_000}), guaranteed, retries(1), backoff(3)))
+			w.schedule(with(w.sealedEntry(110), needs(1)))
+			expect(t, "reservedGas", w.view().ReservedGas(110), 342_000)
+		})
+		w.carry(110)
+		w.block(111)
+		expectList(t, "events", w.events, "ExecutionFailed(2,0,true)")
+		expect(t, "key of the retry", w.view().Entry(2).Key, 114)
+		expect(t, "key of the dependent", w.view().Entry(3).Key, 112)
+		w.block(112)
+		expectList(t, "events", w.events, "Executed(1,0)", "Executed(3,0)")
+		w.block(114)
+		expectList(t, "events", w.events, "ExecutionFailed(2,1,false)")
+		for name, change := range map[string]func(*scheduler.Params){
+			"recurrence": func(p *scheduler.Params) { p.PeriodSlots, p.Remaining = 5, 1 }, "reserve": reserve(mip20, 1), "height": height(50),
+		} {
+			_, err := w.trySchedule(alice, with(w.sealedEntry(150), change))
+			expectErr(t, name, err, scheduler.BadSeal)
+		}
+	})
+
 	t.Run("S-SEA-19 A-66 a failed dependency waits for the key", func(t *testing.T) {
 		w := newWorld(t)
 		w.install(w.secret)

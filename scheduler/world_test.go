@@ -1,6 +1,7 @@
 package scheduler_test
 
 import (
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -309,6 +310,16 @@ func (w *world) sealedBytes(slot uint64, encoded []byte) scheduler.Params {
 	ciphertext, commitment, err := tlock.SealCalls(w.Namespace(), groupKey(w, w.secret), tlock.SlotSeal(slot, alice), encoded)
 	must(w, err)
 	return scheduler.Params{Ciphertext: ciphertext, Commitment: commitment, Slot: slot, GasLimit: 98_000, GasPrice: 10, Class: scheduler.BestEffort}
+}
+
+// detach edits the state so that a block seems to have selected entry id at slot.
+func (w *world) detach(id, slot uint64) {
+	state, key := w.Space(scheduler.Address), scheduler.Word{0: 4}
+	binary.BigEndian.PutUint64(key[16:], id)
+	head := state.Get(key)
+	binary.BigEndian.PutUint64(head[20:], slot)
+	head[31] |= scheduler.FlagDetached
+	state.Set(key, head)
 }
 
 // Checks.

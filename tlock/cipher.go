@@ -57,14 +57,9 @@ func randomSigma() (sigma [32]byte) {
 }
 
 // encrypt is the encryption of document 002 "Timelock key encoding" with sigma drawn by the caller's function; mask
-// returns e(PK, Q)^r. A sigma that gives r = 0 would leave the message in the clear, so another is drawn (S-TLK-09).
+// returns e(PK, Q)^r.
 func encrypt(mask func(r bls.Scalar) bls.GT, msg *[32]byte, draw func() [32]byte) Ciphertext {
-	sigma := draw()
-	r := h3(&sigma, msg)
-	for r.IsZero() {
-		sigma = draw()
-		r = h3(&sigma, msg)
-	}
+	sigma, r := drawSigma(draw, func(sigma *[32]byte) bls.Scalar { return h3(sigma, msg) })
 	u := bls.MulG1Secret(r).Bytes()
 	g := mask(r)
 	v, w := h2(g), h4(&sigma)
@@ -76,6 +71,16 @@ func encrypt(mask func(r bls.Scalar) bls.GT, msg *[32]byte, draw func() [32]byte
 	copy(ct[48:80], v[:])
 	copy(ct[80:], w[:])
 	return ct
+}
+
+// drawSigma draws until sigma gives an r that is not 0, which would leave the message in the clear (S-TLK-09).
+func drawSigma(draw func() [32]byte, r func(sigma *[32]byte) bls.Scalar) ([32]byte, bls.Scalar) {
+	for {
+		sigma := draw()
+		if r := r(&sigma); !r.IsZero() {
+			return sigma, r
+		}
+	}
 }
 
 func h2(g bls.GT) [32]byte {

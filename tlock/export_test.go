@@ -6,6 +6,7 @@ var (
 	H3        = h3
 	PadBody   = padBody
 	UnpadBody = unpadBody
+	DrawSigma = drawSigma
 )
 
 func (c Condition) Preimage() []byte { return c.preimage() }

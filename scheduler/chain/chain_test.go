@@ -100,21 +100,21 @@ func TestBlockValidity(t *testing.T) {
 	}
 	before := a.Head()
 	for name, edit := range map[string]func(*chain.Block){
-		"a leading transaction is missing":     func(b *chain.Block) { b.Transactions = append(b.Transactions[:0:0], b.Transactions[1:]...); reroot(b) },
-		"all leading transactions are missing": func(b *chain.Block) { b.Transactions = b.Transactions[4:]; reroot(b) },
-		"leading transactions are swapped": func(b *chain.Block) {
+		"S-SEL-02 a leading transaction is missing":     func(b *chain.Block) { b.Transactions = append(b.Transactions[:0:0], b.Transactions[1:]...); reroot(b) },
+		"S-SEL-02 all leading transactions are missing": func(b *chain.Block) { b.Transactions = b.Transactions[4:]; reroot(b) },
+		"S-SEL-02 leading transactions are swapped": func(b *chain.Block) {
 			b.Transactions[0], b.Transactions[1] = b.Transactions[1], b.Transactions[0]
 			reroot(b)
 		},
-		"a leading transaction is altered": func(b *chain.Block) { b.Transactions[2][len(b.Transactions[2])-1] ^= 1; reroot(b) },
-		"a leading transaction is doubled": func(b *chain.Block) {
+		"S-SEL-02 a leading transaction is altered": func(b *chain.Block) { b.Transactions[2][len(b.Transactions[2])-1] ^= 1; reroot(b) },
+		"S-SEL-02 a leading transaction is doubled": func(b *chain.Block) {
 			b.Transactions = append([][]byte{b.Transactions[0]}, b.Transactions...)
 			reroot(b)
 		},
-		"a 0x7e transaction follows a user's":      func(b *chain.Block) { b.Transactions = append(b.Transactions, b.Transactions[0]); reroot(b) },
-		"a user transaction is repeated":           func(b *chain.Block) { b.Transactions = append(b.Transactions, b.Transactions[4]); reroot(b) },
-		"a user transaction's signature is broken": func(b *chain.Block) { b.Transactions[4][len(b.Transactions[4])-1] ^= 1; reroot(b) },
-		"a user transaction is missing":            func(b *chain.Block) { b.Transactions = b.Transactions[:4]; reroot(b) },
+		"S-SEL-03 a 0x7e transaction follows a user's": func(b *chain.Block) { b.Transactions = append(b.Transactions, b.Transactions[0]); reroot(b) },
+		"a user transaction is repeated":               func(b *chain.Block) { b.Transactions = append(b.Transactions, b.Transactions[4]); reroot(b) },
+		"a user transaction's signature is broken":     func(b *chain.Block) { b.Transactions[4][len(b.Transactions[4])-1] ^= 1; reroot(b) },
+		"a user transaction is missing":                func(b *chain.Block) { b.Transactions = b.Transactions[:4]; reroot(b) },
 		"the slot key is forged": func(b *chain.Block) {
 			b.Update.Slots[0] = a.app.dealer.slotKey(a.Namespace(), slot+1)
 			b.Update.Slots[0].Slot = slot
@@ -146,17 +146,19 @@ func TestBlockValidity(t *testing.T) {
 			}
 		},
 	} {
-		edited, err := chain.DecodeBlock(good.Encode())
-		if err != nil {
-			t.Fatal(err)
-		}
-		edit(edited)
-		if err := a.apply(chain.BlockEntry(edited)); !errors.Is(err, chain.ErrInvalid) {
-			t.Errorf("%s: got %v, want ErrInvalid", name, err)
-		}
-		if a.Head() != before {
-			t.Fatalf("%s: the head moved", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			edited, err := chain.DecodeBlock(good.Encode())
+			if err != nil {
+				t.Fatal(err)
+			}
+			edit(edited)
+			if err := a.apply(chain.BlockEntry(edited)); !errors.Is(err, chain.ErrInvalid) {
+				t.Errorf("got %v, want ErrInvalid", err)
+			}
+			if a.Head() != before {
+				t.Fatal("the head moved")
+			}
+		})
 	}
 	// Without the keys it is as valid as with them (S-SEA-17), and the good one passes everywhere (I-33).
 	without := a.build(t, 3, nil, userTx)
@@ -181,37 +183,39 @@ func TestHeaderRulesAlone(t *testing.T) {
 	r.step(t, nil, nil)
 	before := r.Head()
 	for name, edit := range map[string]func(*chain.Header){
-		"nothing":                       func(*chain.Header) {},
-		"the timestamp is the parent's": func(h *chain.Header) { h.Time = before.Time },
-		"the timestamp is older":        func(h *chain.Header) { h.Time = before.Time - 1 },
-		"the height skips one":          func(h *chain.Header) { h.Number++ },
-		"the parent is another":         func(h *chain.Header) { h.Parent[0] ^= 1 },
-		"the chain id is another":       func(h *chain.Header) { h.ChainID++ },
-		"a timer manifest":              func(h *chain.Header) { h.TimersCommit = true },
+		"nothing":                               func(*chain.Header) {},
+		"S-TS-02 the timestamp is the parent's": func(h *chain.Header) { h.Time = before.Time },
+		"S-TS-02 the timestamp is older":        func(h *chain.Header) { h.Time = before.Time - 1 },
+		"the height skips one":                  func(h *chain.Header) { h.Number++ },
+		"the parent is another":                 func(h *chain.Header) { h.Parent[0] ^= 1 },
+		"the chain id is another":               func(h *chain.Header) { h.ChainID++ },
+		"a timer manifest":                      func(h *chain.Header) { h.TimersCommit = true },
 	} {
-		b := r.build(t, 2, nil)
-		edit(&b.Header)
-		if err := chain.Reexecute(r.Chain, b); err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		var err error
-		if b.Signature, err = b.Header.Sign(r.GenesisHash(), networkKey(2)); err != nil {
-			t.Fatal(err)
-		}
-		if name == "nothing" {
-			other := newReplica(t, testGenesis(4))
-			other.step(t, nil, nil)
-			if err := other.apply(chain.BlockEntry(b)); err != nil {
-				t.Errorf("a sound block: %v", err)
+		t.Run(name, func(t *testing.T) {
+			b := r.build(t, 2, nil)
+			edit(&b.Header)
+			if err := chain.Reexecute(r.Chain, b); err != nil {
+				t.Fatal(err)
 			}
-			continue
-		}
-		if err := r.apply(chain.BlockEntry(b)); !errors.Is(err, chain.ErrInvalid) {
-			t.Errorf("%s: got %v, want ErrInvalid", name, err)
-		}
-		if r.Head() != before {
-			t.Fatalf("%s: the head moved", name)
-		}
+			var err error
+			if b.Signature, err = b.Header.Sign(r.GenesisHash(), networkKey(2)); err != nil {
+				t.Fatal(err)
+			}
+			if name == "nothing" {
+				other := newReplica(t, testGenesis(4))
+				other.step(t, nil, nil)
+				if err := other.apply(chain.BlockEntry(b)); err != nil {
+					t.Errorf("a sound block: %v", err)
+				}
+				return
+			}
+			if err := r.apply(chain.BlockEntry(b)); !errors.Is(err, chain.ErrInvalid) {
+				t.Errorf("got %v, want ErrInvalid", err)
+			}
+			if r.Head() != before {
+				t.Fatal("the head moved")
+			}
+		})
 	}
 }
 

@@ -49,7 +49,7 @@ func TestMempoolTakesAndRefuses(t *testing.T) {
 		{"cut short", good[:len(good)-1], chain.ErrInvalid},
 		{"trailing byte", append(good[:len(good):len(good)], 0), chain.ErrInvalid},
 		{"too large", feeTx(testChainID, func(tx *types.DynamicFeeTx) { tx.Data = make([]byte, chain.MaxTxSize) }), chain.ErrTooLarge},
-		{"type 0x7e", []byte{0x7e, 0xc0}, chain.ErrSystemTx},
+		{"S-SEL-03 type 0x7e", []byte{0x7e, 0xc0}, chain.ErrSystemTx},
 		{"another chain's", feeTx(7, nil), chain.ErrWrongChain},
 		{"another chain's, legacy", legacyTx(types.NewEIP155Signer(big.NewInt(7))), chain.ErrWrongChain},
 		{"for no chain", legacyTx(types.HomesteadSigner{}), chain.ErrInvalid},
@@ -71,9 +71,11 @@ func TestMempoolTakesAndRefuses(t *testing.T) {
 		{"the replaced one again", good, chain.ErrUnderpriced},
 		{"legacy with EIP-155", legacyTx(types.NewEIP155Signer(big.NewInt(testChainID))), nil},
 	} {
-		if _, err := r.Mempool().Add(c.raw); !errors.Is(err, c.want) {
-			t.Errorf("%s: got %v, want %v", c.name, err, c.want)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			if _, err := r.Mempool().Add(c.raw); !errors.Is(err, c.want) {
+				t.Errorf("got %v, want %v", err, c.want)
+			}
+		})
 	}
 	if n, _ := r.Mempool().Len(); n != 2 {
 		t.Errorf("%d transactions wait, want 2", n)
