@@ -34,7 +34,7 @@ func (c *call) expire(id uint64) error {
 	if e.status != Scheduled {
 		return NotScheduled
 	}
-	if !e.dead(c.Time) && !e.passed(c.State) {
+	if !e.dead(c.Time) && !e.passed(c.State) && !c.itemGone(e) {
 		return NotExpired
 	}
 	fee := e.fee()
@@ -45,13 +45,27 @@ func (c *call) expire(id uint64) error {
 	return nil
 }
 
-// drop frees an entry's place and Guaranteed capacity and leaves its first word with the final status (S-CXL-03, S-CXL-08).
+// itemGone: the entry watches an item that has left the catalog. One that has fired does not care any more.
+func (c *call) itemGone(e *entry) bool {
+	if e.key != WatchKey {
+		return false
+	}
+	_, listed := c.Oracle.Item(readWhen(c.State, e).Item)
+	return !listed
+}
+
+// drop frees an entry's place, in a queue or on a watch list, and its Guaranteed capacity, and leaves its first word with the final
+// status (S-CXL-03, S-CXL-08).
 func (c *call) drop(e *entry, final Status) {
-	if !e.passed(c.State) {
-		dequeue(c.State, e.key, e.reserved(), func(id uint64) bool { return id == e.id })
+	is := func(id uint64) bool { return id == e.id }
+	switch {
+	case e.key == WatchKey:
+		c.unwatch(readWhen(c.State, e).Item, is)
+	case !e.passed(c.State):
+		dequeue(c.State, e.key, e.reserved(), is)
 	}
 	if e.sealed() {
-		addSealedPending(c.State, e.dueSlot, -1)
+		c.uncountSealed(e)
 	}
 	e.status = final
 	writeHead(c.State, e.id, e.head)

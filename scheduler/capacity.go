@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// place takes the chosen entries out of their queues and moves those that wait, BestEffort or delayed by a dependency, to the first
-// of the next keys with room, in id order (S-SEL-09, S-SEL-12; pipeline steps 6 and 7).
+// place takes the chosen entries out of their queues and moves those that wait, BestEffort or delayed by a dependency, and those that
+// fired to the first of the next keys with room, in id order (S-SEL-09, S-SEL-12; pipeline steps 6 and 7).
 func (c *call) place(s *scan) {
 	type exit struct {
 		ids     map[uint64]bool
@@ -22,10 +22,16 @@ func (c *call) place(s *scan) {
 		x.ids[e.id] = true
 		x.release += e.reserved()
 	}
+	movers := slices.Clone(s.candidates)
+	for _, f := range s.fired {
+		movers = append(movers, f.entries...)
+	}
+	slices.SortFunc(movers, func(a, b *candidate) int { return cmp.Compare(a.id, b.id) })
 	room := c.newRoom()
-	slices.SortFunc(s.candidates, func(a, b *candidate) int { return cmp.Compare(a.id, b.id) })
-	for _, e := range s.candidates {
+	for _, e := range movers {
 		switch {
+		case e.key == WatchKey:
+			c.placeFired(e.entry, room)
 		case e.chosen:
 			leave(e)
 			e.flags |= FlagDetached
@@ -49,6 +55,21 @@ func (c *call) place(s *scan) {
 		if x := exits[key]; x != nil {
 			dequeue(c.State, key, x.release, func(id uint64) bool { return x.ids[id] })
 		}
+	}
+	c.leaveWatchLists(s.fired)
+}
+
+// placeFired makes a conditional entry that fires a slot entry like any other, if there is room (S-CON-07, S-ITF-11).
+func (c *call) placeFired(e *entry, room *room) {
+	slot, ok := room.after(c.Time)
+	if !ok {
+		return // it keeps watching (S-CON-08)
+	}
+	e.key, e.deadlineSlot = slot, slot+c.policy.MaxLateSlots
+	e.write(c.State)
+	enqueue(c.State, slot, e.id, 0)
+	if e.sealed() {
+		c.countSealed(e)
 	}
 }
 

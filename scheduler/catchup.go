@@ -1,6 +1,10 @@
 package scheduler
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/daybreak-beacon/daybreak/tlock"
+)
 
 // scan is what a block reads of its queues (document 002, "Halts and catch-up"; pipeline step 4).
 type scan struct {
@@ -11,12 +15,13 @@ type scan struct {
 	nextHeight uint64          // first key with an unread entry, or the one behind the last key scanned
 	nextSlot   uint64
 
-	keyKnown map[uint64]bool // by slot, looked up once
+	fired    []firing                // watchers that fire in this block
+	keyKnown map[tlock.Identity]bool // looked up once
 }
 
 // scanQueues reads the due queues: heights first, then slots, each oldest first (S-CUR-02, S-CUR-03).
 func (c *call) scanQueues() *scan {
-	s := &scan{held: map[uint64]bool{}, reads: maxQueueReads, keyKnown: map[uint64]bool{}}
+	s := &scan{held: map[uint64]bool{}, reads: maxQueueReads, keyKnown: map[tlock.Identity]bool{}}
 	s.nextHeight = c.scanKeys(s, HeightKey|cursorHeight(c.State), HeightKey|c.Height)
 	s.nextSlot = c.scanKeys(s, cursorSlot(c.State), c.Time)
 	return s
@@ -32,7 +37,7 @@ func (c *call) scanKeys(s *scan, from, last uint64) (next uint64) {
 		}
 		n := min(count, uint64(s.reads))
 		s.queues = append(s.queues, key)
-		for _, id := range readIDs(c.State, tagQueue, key, n) {
+		for _, id := range readIDs(c.State, keyOf(tagQueue, key, 0), n) {
 			c.scanEntry(s, readEntry(c.State, id))
 		}
 		s.reads -= int(n)
@@ -48,18 +53,19 @@ func (c *call) scanKeys(s *scan, from, last uint64) (next uint64) {
 func (c *call) scanEntry(s *scan, e *entry) {
 	switch {
 	case e.dead(c.Time):
-	case e.sealed() && !c.keyKnown(s, e.dueSlot):
+	case e.sealed() && !c.keyKnown(s, e):
 		s.held[e.key] = true
 	default:
 		s.candidates = append(s.candidates, &candidate{entry: e, dependsOn: e.dependsOn(c.State)})
 	}
 }
 
-func (c *call) keyKnown(s *scan, slot uint64) bool {
-	known, seen := s.keyKnown[slot]
+func (c *call) keyKnown(s *scan, e *entry) bool {
+	id := c.sealedTo(e).Identity()
+	known, seen := s.keyKnown[id]
 	if !seen {
-		known = len(c.Beacon.KeyAt(slot)) > 0
-		s.keyKnown[slot] = known
+		known = len(keyFor(c.Beacon, id)) > 0
+		s.keyKnown[id] = known
 	}
 	return known
 }

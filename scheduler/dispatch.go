@@ -37,6 +37,8 @@ var methods = indexMethods([]method{
 	{"queueAt(uint64)", true, read(func(v View, key uint64) []byte { return abiUints(v.QueueAt(key)) })},
 	{"reservedGas(uint64)", true, read(func(v View, key uint64) []byte { return abiUint(v.ReservedGas(key)) })},
 	{"sealedPending(uint64)", true, read(func(v View, slot uint64) []byte { return abiUint(v.SealedPending(slot)) })},
+	{"watchersOf(bytes32)", true, readItem(func(v View, item Word) []byte { return abiUints(v.WatchersOf(item)) })},
+	{"watchedHeight(bytes32)", true, readItem(func(v View, item Word) []byte { return abiUint(v.WatchedHeight(item)) })},
 	{"balance(address)", true, readBalance},
 	{"cost(uint64,uint256,uint256,bool,bool)", true, readCost},
 
@@ -121,6 +123,16 @@ func read(answer func(View, uint64) []byte) func(*call, *abiReader) ([]byte, err
 			return nil, ErrCalldata
 		}
 		return answer(c.view(), arg), nil
+	}
+}
+
+func readItem(answer func(View, Word) []byte) func(*call, *abiReader) ([]byte, error) {
+	return func(c *call, in *abiReader) ([]byte, error) {
+		item := in.word()
+		if !in.done() {
+			return nil, ErrCalldata
+		}
+		return answer(c.view(), item), nil
 	}
 }
 

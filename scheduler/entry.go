@@ -110,6 +110,7 @@ type entry struct {
 	dependencies          uint8
 	dependsOnFinished     uint8
 	backoffSlots          uint32
+	whenKind              uint8 // 0 unless conditional
 }
 
 func readEntry(r Reader, id uint64) *entry {
@@ -125,6 +126,7 @@ func readEntry(r Reader, id uint64) *entry {
 		dependencies:      shape[4],
 		dependsOnFinished: shape[5],
 		backoffSlots:      binary.BigEndian.Uint32(shape[8:]),
+		whenKind:          shape[6],
 	}
 }
 
@@ -135,7 +137,7 @@ func (e *entry) write(s State) {
 	binary.BigEndian.PutUint64(terms[16:], e.deadlineSlot)
 	binary.BigEndian.PutUint64(terms[24:], e.dueSlot)
 	binary.BigEndian.PutUint32(shape[0:], e.dataLen)
-	shape[4], shape[5] = e.dependencies, e.dependsOnFinished
+	shape[4], shape[5], shape[6] = e.dependencies, e.dependsOnFinished, e.whenKind
 	binary.BigEndian.PutUint32(shape[8:], e.backoffSlots)
 	writeHead(s, e.id, e.head)
 	s.Set(keyOf(tagEntry, e.id, wordTerms), terms)
@@ -242,7 +244,7 @@ func readEntryABI(r Reader, id uint64) Entry {
 		PeriodSlots:  binary.BigEndian.Uint64(shape[16:]),
 		ReserveToken: Addr(reserve[:20]), ReserveAmount: [12]byte(reserve[20:]),
 		Remaining: binary.BigEndian.Uint32(shape[12:]), BackoffSlots: e.backoffSlots, DependsOnFinished: e.dependsOnFinished,
-		DataLen: e.dataLen, WhenKind: shape[6],
+		DataLen: e.dataLen, WhenKind: e.whenKind,
 		Calls:       r.Blob(keyOf(tagCalls, id, 0)),
 		DependsOn:   e.dependsOn(r),
 		Commitment:  r.Get(keyOf(tagEntry, id, wordCommitment)),

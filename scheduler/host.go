@@ -105,6 +105,6 @@ type Host struct {
 	State    State // storage of Address
 	Executor Executor
 	Token    Token
-	Oracle   Oracle
+	Oracle   Oracle // nil: a chain without a catalog, which lists nothing
 	Beacon   Beacon
 }

@@ -15,15 +15,14 @@ func (c *call) reveal(es []*entry, run Runner) {
 		return
 	}
 	jobs := make([]opening, len(es))
-	keys := c.openersOf(es, run)
 	for i, e := range es {
 		jobs[i] = opening{
-			opener:     keys[e.dueSlot],
-			sealedTo:   tlock.SlotSeal(e.dueSlot, e.payer), // the identity is dueSlot wherever the entry has moved
+			sealedTo:   c.sealedTo(e),
 			ciphertext: c.State.Blob(keyOf(tagCalls, e.id, 0)),
 			commitment: c.State.Get(keyOf(tagEntry, e.id, wordCommitment)),
 		}
 	}
+	c.prepareOpeners(jobs, run)
 	parallel(run, len(jobs), func(i int) { jobs[i].open() })
 	for i, e := range es {
 		data := jobs[i].data
@@ -33,7 +32,7 @@ func (c *call) reveal(es []*entry, run Runner) {
 		c.State.SetBlob(keyOf(tagCalls, e.id, 0), data)
 		e.flags &^= FlagSealed
 		writeHead(c.State, e.id, e.head)
-		addSealedPending(c.State, e.dueSlot, -1)
+		c.uncountSealed(e)
 	}
 }
 
@@ -63,29 +62,26 @@ func (o *opening) open() {
 	o.data, o.calls = data, calls
 }
 
-// openersOf prepares each slot's key once.
-func (c *call) openersOf(es []*entry, run Runner) map[uint64]*tlock.Opener {
-	var slots []uint64
-	for _, e := range es {
-		slots = append(slots, e.dueSlot)
+// prepareOpeners prepares each identity's key once.
+func (c *call) prepareOpeners(jobs []opening, run Runner) {
+	at := map[tlock.Identity]int{} // into the following
+	var encoded [][]byte
+	for _, o := range jobs {
+		id := o.sealedTo.Identity()
+		if _, known := at[id]; !known {
+			at[id] = len(encoded)
+			encoded = append(encoded, keyFor(c.Beacon, id))
+		}
 	}
-	slices.Sort(slots)
-	slots = slices.Compact(slots)
-	encoded := make([][]byte, len(slots))
-	for i, slot := range slots {
-		encoded[i] = c.Beacon.KeyAt(slot)
-	}
-	openers := make([]*tlock.Opener, len(slots))
-	parallel(run, len(slots), func(i int) {
+	openers := make([]*tlock.Opener, len(encoded))
+	parallel(run, len(openers), func(i int) {
 		if key, err := tlock.ParseKey(encoded[i]); err == nil {
 			openers[i] = tlock.NewOpener(key)
 		}
 	})
-	bySlot := make(map[uint64]*tlock.Opener, len(slots))
-	for i, slot := range slots {
-		bySlot[slot] = openers[i]
+	for i := range jobs {
+		jobs[i].opener = openers[at[jobs[i].sealedTo.Identity()]]
 	}
-	return bySlot
 }
 
 func sealedOf(chosen []*candidate) (es []*entry) {
@@ -105,7 +101,7 @@ func (c *call) sealedAt(keys []SlotKey) (ids []uint64) {
 			continue
 		}
 		for _, id := range queueAt(c.State, k.Slot) {
-			if readHead(c.State, id).flags&FlagSealed != 0 {
+			if e := readEntry(c.State, id); e.sealed() && e.whenKind == 0 {
 				ids = append(ids, id)
 			}
 		}
@@ -126,12 +122,14 @@ func (c *call) sweepable(ids []uint64) (es []*entry) {
 }
 
 // The ids that wait for the sweep: word 0 holds the count, the following words four ids each.
-func readSweep(r Reader) []uint64 { return readIDs(r, tagSweep, 0, getUint64(r, tagSweep, 0, 0)) }
+func readSweep(r Reader) []uint64 {
+	return readIDs(r, keyOf(tagSweep, 0, 0), getUint64(r, tagSweep, 0, 0))
+}
 
 func writeSweep(s State, had uint64, ids []uint64) {
 	if had == 0 && len(ids) == 0 {
 		return
 	}
-	writeIDs(s, tagSweep, 0, had, ids)
+	writeIDs(s, keyOf(tagSweep, 0, 0), had, ids)
 	setUint64(s, tagSweep, 0, 0, uint64(len(ids)))
 }

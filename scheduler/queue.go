@@ -20,11 +20,11 @@ func writeQueueHead(s State, key uint64, h queueHead) {
 	s.Set(keyOf(tagQueue, key, 0), w)
 }
 
-// readIDs reads the first n ids of a list whose ids start at word 1.
-func readIDs(r Reader, tag byte, key, n uint64) []uint64 {
+// readIDs reads the first n ids of the list whose word 0 lies at list; the ids start at word 1.
+func readIDs(r Reader, list Word, n uint64) []uint64 {
 	ids := make([]uint64, 0, n)
 	for i := uint64(0); i < n; i += idsPerWord {
-		w := r.Get(keyOf(tag, key, 1+i/idsPerWord))
+		w := r.Get(list.word(1 + i/idsPerWord))
 		for j := range min(idsPerWord, n-i) {
 			ids = append(ids, binary.BigEndian.Uint64(w[8*j:]))
 		}
@@ -33,31 +33,36 @@ func readIDs(r Reader, tag byte, key, n uint64) []uint64 {
 }
 
 // writeIDs replaces a list of had ids by ids, clearing the words that are no longer used.
-func writeIDs(s State, tag byte, key, had uint64, ids []uint64) {
+func writeIDs(s State, list Word, had uint64, ids []uint64) {
 	for i := 0; i < len(ids); i += idsPerWord {
 		var w Word
 		for j, id := range ids[i:min(i+idsPerWord, len(ids))] {
 			binary.BigEndian.PutUint64(w[8*j:], id)
 		}
-		s.Set(keyOf(tag, key, uint64(1+i/idsPerWord)), w)
+		s.Set(list.word(uint64(1+i/idsPerWord)), w)
 	}
 	used := (uint64(len(ids)) + idsPerWord - 1) / idsPerWord
 	for i := used; i < (had+idsPerWord-1)/idsPerWord; i++ {
-		s.Set(keyOf(tag, key, 1+i), Word{})
+		s.Set(list.word(1+i), Word{})
 	}
 }
 
 func queueAt(r Reader, key uint64) []uint64 {
-	return readIDs(r, tagQueue, key, readQueueHead(r, key).count)
+	return readIDs(r, keyOf(tagQueue, key, 0), readQueueHead(r, key).count)
+}
+
+// appendID adds an id to a list of count ids; the caller counts it.
+func appendID(s State, list Word, count, id uint64) {
+	at := list.word(1 + count/idsPerWord)
+	w := s.Get(at)
+	binary.BigEndian.PutUint64(w[8*(count%idsPerWord):], id)
+	s.Set(at, w)
 }
 
 // enqueue appends id to the queue of key and takes reserve from the key's Guaranteed budget.
 func enqueue(s State, key, id, reserve uint64) {
 	h := readQueueHead(s, key)
-	at := keyOf(tagQueue, key, 1+h.count/idsPerWord)
-	w := s.Get(at)
-	binary.BigEndian.PutUint64(w[8*(h.count%idsPerWord):], id)
-	s.Set(at, w)
+	appendID(s, keyOf(tagQueue, key, 0), h.count, id)
 	writeQueueHead(s, key, queueHead{h.reserved + reserve, h.count + 1})
 }
 
@@ -65,7 +70,7 @@ func enqueue(s State, key, id, reserve uint64) {
 // the key's Guaranteed budget. Ids that are not in the queue are no error.
 func dequeue(s State, key, release uint64, leaves func(id uint64) bool) {
 	h := readQueueHead(s, key)
-	ids := readIDs(s, tagQueue, key, h.count)
+	ids := readIDs(s, keyOf(tagQueue, key, 0), h.count)
 	kept := ids[:0]
 	for _, id := range ids {
 		if !leaves(id) {
@@ -75,7 +80,7 @@ func dequeue(s State, key, release uint64, leaves func(id uint64) bool) {
 	if uint64(len(kept)) == h.count {
 		return
 	}
-	writeIDs(s, tagQueue, key, h.count, kept)
+	writeIDs(s, keyOf(tagQueue, key, 0), h.count, kept)
 	writeQueueHead(s, key, queueHead{h.reserved - release, uint64(len(kept))})
 }
 
@@ -85,6 +90,6 @@ func clearQueue(s State, key uint64) {
 	if h == (queueHead{}) {
 		return
 	}
-	writeIDs(s, tagQueue, key, h.count, nil)
+	writeIDs(s, keyOf(tagQueue, key, 0), h.count, nil)
 	writeQueueHead(s, key, queueHead{})
 }

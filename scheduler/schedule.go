@@ -15,25 +15,43 @@ func (c *call) schedule(p Params) (id uint64, err error) {
 	}
 	id = nextID(c.State)
 	e := c.newEntry(id, p, len(data))
-	head := readQueueHead(c.State, e.key)
-	if head.count >= uint64(c.policy.MaxEntriesPerBlock) {
-		return 0, SlotFull
-	}
-	// The remaining budget is compared, not the sum: reservedGas never exceeds the policy's (I-08).
-	if e.guaranteed() && e.cost() > c.policy.GuaranteedGasPerSlot-head.reserved {
-		return 0, SlotReserveFull
+	if err := c.checkCapacity(e, p.When.Item); err != nil {
+		return 0, err
 	}
 	fee := e.fee()
 	if !c.lock(e.payer, fee) {
 		return 0, InsufficientEscrow
 	}
 	c.store(e, p, data)
-	enqueue(c.State, e.key, id, e.reserved())
+	if p.conditional() {
+		c.watch(p.When.Item, id)
+	} else {
+		enqueue(c.State, e.key, id, e.reserved())
+	}
 	setUint64(c.State, tagMeta, 0, metaNextID, id+1)
 	feeWord := fee.Bytes32()
 	keyWord := wordOf(e.key)
 	c.emitData(eventScheduled, append(keyWord[:], feeWord[:]...), wordOf(id), wordOfAddr(e.payer))
 	return id, nil
+}
+
+// checkCapacity is S-SCH-24 and S-SCH-25, and S-SCH-19 for a conditional entry, which stands in no queue yet.
+func (c *call) checkCapacity(e *entry, item Word) error {
+	if e.key == WatchKey {
+		if readWatchHead(c.State, item).count >= maxWatchersPerItem {
+			return WatchFull
+		}
+		return nil
+	}
+	head := readQueueHead(c.State, e.key)
+	if head.count >= uint64(c.policy.MaxEntriesPerBlock) {
+		return SlotFull
+	}
+	// The remaining budget is compared, not the sum: reservedGas never exceeds the policy's (I-08).
+	if e.guaranteed() && e.cost() > c.policy.GuaranteedGasPerSlot-head.reserved {
+		return SlotReserveFull
+	}
+	return nil
 }
 
 // newEntry is the entry that valid params describe (S-SCH-27).
@@ -47,6 +65,9 @@ func (c *call) newEntry(id uint64, p Params, dataLen int) *entry {
 	}
 	if p.Height != 0 {
 		e.key, e.deadlineSlot, e.dueSlot = HeightKey|p.Height, 0, 0
+	}
+	if p.conditional() {
+		e.key, e.deadlineSlot, e.whenKind = WatchKey, 0, p.When.Kind // the slot is its not-before time (S-CON-01)
 	}
 	if p.Class == Guaranteed {
 		e.flags |= FlagGuaranteed
@@ -71,9 +92,11 @@ func (c *call) store(e *entry, p Params, data []byte) {
 	e.write(c.State)
 	writeDependsOn(c.State, e.id, p.DependsOn)
 	c.State.Set(keyOf(tagEntry, e.id, wordCommitment), p.Commitment)
+	c.State.Set(keyOf(tagEntry, e.id, wordItem), p.When.Item)
+	c.State.Set(keyOf(tagEntry, e.id, wordOperand), p.When.Operand)
 	c.State.SetBlob(keyOf(tagCalls, e.id, 0), data)
 	if e.sealed() {
-		addSealedPending(c.State, e.dueSlot, 1)
+		c.countSealed(e)
 	}
 }
 
@@ -88,7 +111,7 @@ func (c *call) validate(p Params) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, check := range []func(Params) error{c.refuseRecurrence, c.refuseCondition, c.checkPrice} {
+	for _, check := range []func(Params) error{c.refuseRecurrence, c.checkCondition, c.checkPrice} {
 		if err := check(p); err != nil {
 			return nil, err
 		}
@@ -201,14 +224,6 @@ func (c *call) checkSealed(p Params) error {
 // forbidden: no call targets the zero address, the scheduler, the gas token or a MIP20 token (document 002, "Call authority").
 func (c *call) forbidden(target Addr) bool {
 	return target == Addr{} || target == Address || target == c.policy.GasToken || c.Token.IsMIP20(target)
-}
-
-// refuseCondition refuses every condition: this machine has no oracle catalog, so no item is listed (S-SCH-17).
-func (c *call) refuseCondition(p Params) error {
-	if p.conditional() {
-		return BadCondition
-	}
-	return nil
 }
 
 // checkPrice is S-SCH-20.

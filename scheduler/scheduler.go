@@ -1,10 +1,11 @@
-// Package scheduler is the Scheduler of document 002 as a deterministic state machine: it runs calls at a future slot or block height,
-// paid from escrow, and keeps the calls of sealed entries encrypted until the block that carries their slot's key. Next to it stands
-// the Beacon, whose storage holds the group key and the keys of ended slots.
+// Package scheduler is the Scheduler of document 002 as a deterministic state machine: it runs calls at a future slot, at a block
+// height or after an oracle write, paid from escrow, and keeps the calls of sealed entries encrypted until the block that carries the
+// key of their slot or condition. Next to it stands the Beacon, whose storage holds the group key and those keys.
 //
 // A slot is one second, named by its block timestamp. An entry waits in the queue of its key: a slot, or a height with HeightKey set.
 // It is Guaranteed, with gas reserved at its key, or BestEffort, chosen by price from what is left. Scheduling it locks its fee,
-// Cost * gasPrice; its run pays the fee to the block's proposer whatever the calls do.
+// Cost * gasPrice; its run pays the fee to the block's proposer whatever the calls do. A conditional entry stands in no queue: it
+// watches an item of the oracle catalog until a write satisfies its condition.
 //
 // The machine keeps nothing of its own. State, token, beacon and the means to make calls are the Host's, small interfaces that an
 // embedding chain fills; package memory fills them in memory. Every node that begins the same block on the same state derives the same
@@ -16,13 +17,14 @@
 //
 //  1. The chain checks the header.
 //  2. ApplyUpdate verifies the block's slot and condition keys and stores them.
-//  3. (Conditions, which this machine does not know yet, would be evaluated here.)
-//  4. BeginBlock scans the due queues: heights, then slots, oldest first, at most 4,096 keys of each kind and 1,024 entries. What can
+//  3. BeginBlock evaluates the watchers of the items that were written, on the state the parent left, at most 1,024 of them.
+//  4. It scans the due queues: heights, then slots, oldest first, at most 4,096 keys of each kind and 1,024 entries. What can
 //     never run any more is skipped; a sealed entry without its key waits and holds its cursor.
 //  5. It gives out the gas budget: to Guaranteed entries, oldest first, then to BestEffort ones by price. An entry is ready once its
 //     dependencies are settled, or selected before it with no retry left.
 //  6. The selected entries leave their queues.
-//  7. Waiting BestEffort entries, and entries delayed by a dependency, move to the first of the next 8 keys with room, in id order.
+//  7. Waiting BestEffort entries, entries delayed by a dependency, and conditional entries that fire move to the first of the next 8
+//     keys with room, in id order. One that fires and finds none keeps watching.
 //  8. The cursors advance to the first key that still holds an entry; what they pass is cleared.
 //  9. The selected sealed entries are decrypted, checked against their commitments, and their calls stored.
 //  10. Execute runs each as a leading transaction of type 0x7e; then come the user transactions, through Call.
@@ -46,8 +48,8 @@
 //
 // # Limits
 //
-// One-shot entries, open or sealed to a slot, with retries and dependencies. A recurrence is refused with CannotRecur, a condition with
-// BadCondition, a token reserve with BadReserve. Timestamps and heights stay below 2^60. State is words, laid out as storage.go says,
+// One-shot entries, open or sealed, conditional or not, with retries and dependencies. A recurrence is refused with CannotRecur, a token
+// reserve with BadReserve. Timestamps and heights stay below 2^60. State is words, laid out as storage.go says,
 // and one blob of at most 4,268 bytes for an entry's calls.
 //
 // Why not decrypt everything when the key arrives: the work before the first transaction stays bounded by what the block runs, and the

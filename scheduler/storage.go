@@ -16,6 +16,8 @@ import (
 //	bytes 16..23 id: an entry's id, a queue key, a slot (big-endian)
 //	bytes 24..31 index: the word within it (big-endian)
 //
+// What is named by a word, an item or a condition, lies under `tag | 29 bytes of a keccak256 | index 2`.
+//
 // Numbers of one word are right-aligned, as in the ABI; packed words are described where they are packed.
 const (
 	tagMeta      = 0x01 // index metaPolicy, metaNextID, metaCursorSlot, metaCursorHeight
@@ -27,6 +29,9 @@ const (
 	tagPending   = 0x07 // slot: sealedPending
 	tagSweep     = 0x08 // ids that wait for the opening sweep, see sweep.go
 	tagRunning   = 0x09 // transient: nonzero while a system transaction executes
+	tagWatchers  = 0x0a // keccak256(item): watchersOf and watchedHeight, see watchers.go
+	tagWatched   = 0x0b // index 0: count of the items that have watchers; 1 and on: those items
+	tagFired     = 0x0c // condition: fired entries that wait for its key, see sealedconditional.go
 )
 
 const (
@@ -46,6 +51,19 @@ func keyOf(tag byte, id, index uint64) (k Word) {
 func keyOfAddr(tag byte, a Addr) (k Word) {
 	k[0] = tag
 	copy(k[12:], a[:])
+	return k
+}
+
+// keyOfHash is the key of word 0 of what a hash names. Two bytes of index leave room for every list there is.
+func keyOfHash(tag byte, hash Word) (k Word) {
+	k[0] = tag
+	copy(k[1:30], hash[:])
+	return k
+}
+
+// word is the key of word i of what has its word 0 at k.
+func (k Word) word(i uint64) Word {
+	binary.BigEndian.PutUint64(k[24:], binary.BigEndian.Uint64(k[24:])+i)
 	return k
 }
 

@@ -33,7 +33,17 @@ func (v View) CursorSlot() uint64 { return cursorSlot(v.Reader) }
 // CursorHeight is cursorHeight().
 func (v View) CursorHeight() uint64 { return cursorHeight(v.Reader) }
 
-// SealedPending is sealedPending(slot): Scheduled entries sealed to the slot and not revealed (S-SEA-08).
+// WatchersOf is watchersOf(item): the entries that wait for a write of the item, oldest first.
+func (v View) WatchersOf(item Word) []uint64 { return watchersOf(v.Reader, item) }
+
+// WatchedHeight is watchedHeight(item): the height of the write that the item's watchers last saw. It stays when the last one leaves.
+func (v View) WatchedHeight(item Word) uint64 { return readWatchHead(v.Reader, item).height }
+
+// FiredEntries lists the entries that have fired and are still sealed to the condition. It has no read function.
+func (v View) FiredEntries(condition Word) []uint64 { return firedEntries(v.Reader, condition) }
+
+// SealedPending is sealedPending(slot): Scheduled entries sealed to the slot and not revealed (S-SEA-08). Those sealed to a condition
+// do not count (S-SCO-08).
 func (v View) SealedPending(slot uint64) uint64 { return sealedPending(v.Reader, slot) }
 
 // WantedSlots lists the slots whose keys a block at time should carry, oldest first: over, with pending entries that can still open,
