@@ -72,7 +72,10 @@ func (h *Host) View(from, to scheduler.Addr, input []byte) ([]byte, error) {
 	return ret, err
 }
 
-func (h *Host) beginTransaction() { h.temp, h.logs, h.undo = nil, nil, nil }
+func (h *Host) beginTransaction() {
+	h.temps, h.logs, h.undo = new(overlay), nil, nil
+	h.words.undo = nil
+}
 
 func (h *Host) takeLogs() []Log {
 	logs := h.logs

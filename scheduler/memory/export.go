@@ -14,7 +14,7 @@ import (
 // The stream of Export: the magic, then every leaf in path order as `kind 1 | address 20 | slot 32 | length 4 | value`, then the byte
 // endOfLeaves and the state hash. Numbers are big-endian.
 const (
-	magic       = "daybreak state 1\n"
+	magic       = "daybreak state 2\n"
 	endOfLeaves = 0xff
 	maxBlobSize = 1 << 20
 )
@@ -26,12 +26,11 @@ var ErrExport = errors.New("not an exported state")
 func (h *Host) Export(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	out.WriteString(magic) // bufio keeps the first error for Flush
-	walk(h.root, func(l *leaf) bool {
+	h.rest().walk(func(l *leaf) {
 		k := l.key.bytes()
 		out.Write(k[:])
 		out.Write(binary.BigEndian.AppendUint32(nil, uint32(len(l.value()))))
 		out.Write(l.value())
-		return true
 	})
 	sum := h.StateHash()
 	out.WriteByte(endOfLeaves)
@@ -54,13 +53,15 @@ func Import(c Config, r io.Reader, maxBytes int64) (*Host, error) {
 	if string(in.take(len(magic))) != magic && in.err == nil {
 		in.fail("unknown format")
 	}
+	var leaves []change
 	for in.err == nil {
 		l := in.leaf()
 		if l == nil {
 			break
 		}
-		h.root = put(h.root, l)
+		leaves = append(leaves, change{*in.last, l})
 	}
+	h.words.base = tree{}.with(leaves)
 	sum := [32]byte{}
 	copy(sum[:], in.take(len(sum)))
 	if in.err != nil {

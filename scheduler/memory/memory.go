@@ -3,9 +3,11 @@
 //
 // # State
 //
-// Words and blobs of all contracts lie in one persistent trie: nodes are never changed, so that a snapshot is a pointer, a fork costs
-// nothing, and reverting undoes storage, transient words and logs at once. The trie's digest is StateHash (described at node); it
-// depends on the content alone. Export writes the leaves in the trie's order, and Import accepts nothing else.
+// Words and blobs of all contracts lie in one persistent trie: nodes are never changed, so that a fork costs nothing and old states stay
+// readable. What a block reads and writes is kept in an overlay on it with a journal, so that reverting undoes storage, transient words
+// and logs at once; StateHash and Fork bring the trie up to date, each node on the way made and hashed once. The trie's digest is
+// StateHash (described at tree); it depends on the content alone. Export writes the leaves in the trie's order, and Import accepts
+// nothing else.
 //
 // # Accounts
 //
@@ -58,10 +60,10 @@ type Host struct {
 	machine   *scheduler.Machine
 	namespace tlock.Namespace
 
-	root node // words and blobs of all contracts
-	temp node // transient words of this transaction
-	logs []Log
-	undo []snapshot
+	words *overlay // words and blobs of all contracts
+	temps *overlay // transient words of this transaction
+	logs  []Log
+	undo  []snapshot
 
 	plan  *scheduler.Plan // of the block under way
 	depth int             // of nested calls
@@ -74,9 +76,12 @@ type Log struct {
 	Data    []byte
 }
 
+// snapshot is a point to go back to. The tree may be made anew in between: then words is the overlay of then, which is left as it was.
 type snapshot struct {
-	root, temp node
-	logs       int
+	words  *overlay
+	writes int // to words
+	temps  int // writes to the transient words
+	logs   int
 }
 
 // New installs the scheduler on an empty state. Errors: a policy that Policy.Validate refuses, a height or time out of range.
@@ -104,21 +109,30 @@ func bare(c Config) (*Host, error) {
 	if c.Default == nil {
 		c.Default = Echo
 	}
-	return &Host{config: &c, machine: machine, namespace: namespace}, nil
+	return &Host{config: &c, machine: machine, namespace: namespace, words: new(overlay), temps: new(overlay)}, nil
 }
 
 // Fork is an independent copy of the host between two transactions; it costs a hash of what changed since the last one. The two
 // share what neither has changed, and may be used at once.
 func (h *Host) Fork() *Host {
-	h.StateHash() // shared branches are hashed now, so that neither writes to them later
+	base := h.rest()
 	f := *h
-	f.temp, f.logs, f.undo = nil, nil, nil
+	f.words, f.temps, f.logs, f.undo = &overlay{base: base}, new(overlay), nil, nil
 	return &f
 }
 
-// StateHash commits to every word and blob of every contract: the digest of the trie described at node. It depends on the content
-// alone, not on the order in which it came about, and costs a hash of what changed since the last call.
-func (h *Host) StateHash() [32]byte { return digestOf(h.root) }
+// StateHash commits to every word and blob of every contract: the digest of the trie described at tree. It depends on the content
+// alone, not on the order in which it came about, and costs a hash of what changed since the last call. Until the next write the host
+// may then be read, forked and viewed from several goroutines.
+func (h *Host) StateHash() [32]byte { return h.rest().digest }
+
+// rest brings the tree up to date and returns it.
+func (h *Host) rest() tree {
+	if h.words.cells != nil {
+		h.words = &overlay{base: h.words.tree()}
+	}
+	return h.words.base
+}
 
 // Machine is the scheduler machine of this host.
 func (h *Host) Machine() *scheduler.Machine { return h.machine }
@@ -141,14 +155,17 @@ func (h *Host) host() *scheduler.Host {
 
 // Snapshot and Revert span all contracts, the transient words and the logs.
 func (h *Host) Snapshot() int {
-	h.undo = append(h.undo, snapshot{h.root, h.temp, len(h.logs)})
+	h.undo = append(h.undo, snapshot{h.words, len(h.words.undo), len(h.temps.undo), len(h.logs)})
 	return len(h.undo) - 1
 }
 
 // Revert goes back to a Snapshot of the same transaction.
 func (h *Host) Revert(to int) {
 	s := h.undo[to]
-	h.root, h.temp, h.logs = s.root, s.temp, h.logs[:s.logs]
+	h.words = s.words
+	h.words.revert(s.writes)
+	h.temps.revert(s.temps)
+	h.logs = h.logs[:s.logs]
 	h.undo = h.undo[:to]
 }
 
@@ -158,41 +175,31 @@ type space struct {
 	addr scheduler.Addr
 }
 
-func (s space) Get(k scheduler.Word) scheduler.Word {
-	if l := find(s.h.root, key{kindWord, s.addr, k}); l != nil {
-		return l.word
-	}
-	return scheduler.Word{}
-}
+func (s space) Get(k scheduler.Word) scheduler.Word { return getWord(s.h.words, s.key(kindWord, k)) }
 
-func (s space) Set(k, v scheduler.Word) { s.h.root = setWord(s.h.root, key{kindWord, s.addr, k}, v) }
+func (s space) Set(k, v scheduler.Word) { setWord(s.h.words, s.key(kindWord, k), v) }
 
 func (s space) Blob(k scheduler.Word) []byte {
-	if l := find(s.h.root, key{kindBlob, s.addr, k}); l != nil {
+	if l := s.h.words.get(s.key(kindBlob, k)); l != nil {
 		return l.blob
 	}
 	return nil
 }
 
 func (s space) SetBlob(k scheduler.Word, b []byte) {
-	at := key{kindBlob, s.addr, k}
+	at := s.key(kindBlob, k)
 	if len(b) == 0 {
-		s.h.root = remove(s.h.root, at)
+		s.h.words.set(at, nil)
 		return
 	}
-	s.h.root = put(s.h.root, &leaf{key: at, blob: bytes.Clone(b)})
+	s.h.words.set(at, &leaf{key: at, blob: bytes.Clone(b)})
 }
 
-func (s space) Temp(k scheduler.Word) scheduler.Word {
-	if l := find(s.h.temp, key{kindWord, s.addr, k}); l != nil {
-		return l.word
-	}
-	return scheduler.Word{}
-}
+func (s space) Temp(k scheduler.Word) scheduler.Word { return getWord(s.h.temps, s.key(kindWord, k)) }
 
-func (s space) SetTemp(k, v scheduler.Word) {
-	s.h.temp = setWord(s.h.temp, key{kindWord, s.addr, k}, v)
-}
+func (s space) SetTemp(k, v scheduler.Word) { setWord(s.h.temps, s.key(kindWord, k), v) }
+
+func (s space) key(kind byte, slot scheduler.Word) key { return key{kind, s.addr, slot} }
 
 func (s space) Emit(topics []scheduler.Word, data []byte) {
 	s.h.logs = append(s.h.logs, Log{s.addr, append([]scheduler.Word(nil), topics...), bytes.Clone(data)})
@@ -201,11 +208,19 @@ func (s space) Emit(topics []scheduler.Word, data []byte) {
 func (s space) Snapshot() int { return s.h.Snapshot() }
 func (s space) Revert(to int) { s.h.Revert(to) }
 
-func setWord(root node, k key, v scheduler.Word) node {
-	if v == (scheduler.Word{}) {
-		return remove(root, k)
+func getWord(o *overlay, k key) scheduler.Word {
+	if l := o.get(k); l != nil {
+		return l.word
 	}
-	return put(root, &leaf{key: k, word: v})
+	return scheduler.Word{}
+}
+
+func setWord(o *overlay, k key, v scheduler.Word) {
+	if v == (scheduler.Word{}) {
+		o.set(k, nil)
+		return
+	}
+	o.set(k, &leaf{key: k, word: v})
 }
 
 // The host's own words: the block that the state is at.

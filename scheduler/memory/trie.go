@@ -3,6 +3,8 @@ package memory
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/binary"
+	"math/bits"
 
 	"github.com/daybreak-beacon/daybreak/scheduler"
 )
@@ -31,19 +33,45 @@ func keyFromBytes(b [keySize]byte) key {
 	return key{b[0], scheduler.Addr(b[1:21]), scheduler.Word(b[21:])}
 }
 
-// path is the key's way down the trie, one nibble a level: its SHA-256, so that the trie is balanced whatever the keys are.
-type path [32]byte
+// path is the key's way down the trie, in nibbles: SHA-256(address | bytes 1..23 of the slot) | kind | byte 0 of the slot | bytes
+// 24..31 of the slot. So the words and blobs that the scheduler keeps for one entry, or for one queue, lie in one small subtree: a
+// block goes down to each of them once. The hash keeps the trie balanced whatever the keys are, but for the last 20 nibbles.
+type path [sha256.Size + 10]byte
 
-func (k key) path() path { b := k.bytes(); return sha256.Sum256(b[:]) }
+const pathNibbles = 2 * len(path{})
 
-func (p path) nibble(depth int) int { return int(p[depth/2]>>(4*(1-depth%2))) & 15 }
+func (k key) path() (p path) {
+	var together [20 + 23]byte
+	copy(together[:], k.addr[:])
+	copy(together[20:], k.slot[1:24])
+	sum := sha256.Sum256(together[:])
+	copy(p[:], sum[:])
+	p[32], p[33] = k.kind, k.slot[0]
+	copy(p[34:], k.slot[24:])
+	return p
+}
 
-// node is a subtree of the persistent trie that holds the state: nil, *leaf or *branch. Nodes are never changed once made, so a root
-// is a snapshot. A branch has at least two leaves below it, which makes the shape depend on the content alone.
+func (p *path) nibble(depth int) int { return int(p[depth/2]>>(4*(1-depth%2))) & 15 }
+
+// common is the number of nibbles with which both begin.
+func (p *path) common(q *path) int {
+	for i := range p {
+		if x := p[i] ^ q[i]; x != 0 {
+			return 2*i + bits.LeadingZeros8(x)/4
+		}
+	}
+	return pathNibbles
+}
+
+// tree is a subtree of the persistent trie that holds the state, with its digest; the zero tree is empty. Nodes are never changed
+// once made, so that a tree is a snapshot.
 //
-// Digest: SHA-256(0 | key | value) of a leaf; SHA-256(1 | bitmap of 16 bits | digests of the children that are there) of a branch;
-// zero of nothing.
-type node interface{ digest() [32]byte }
+// Digest: SHA-256(0 | key | value) of a leaf; SHA-256(1 | depth | bitmap of 16 bits | digests of the children that are there) of a
+// branch; zero of the empty tree.
+type tree struct {
+	node   any // nil, *leaf or *branch
+	digest [32]byte
+}
 
 type leaf struct {
 	key  key
@@ -51,10 +79,19 @@ type leaf struct {
 	blob []byte         // of a blob: not empty
 }
 
+// branch is where paths part: it has at least two children, so that the shape depends on the content alone.
 type branch struct {
-	kids   [16]node
-	sum    [32]byte // the digest, once hashed
-	hashed bool
+	kids   []tree // those that are there, by their nibble
+	bitmap uint16 // which are there
+	depth  uint8  // nibbles that all paths below share
+	path   path   // of some leaf that is or was below; its first depth nibbles are the shared ones
+}
+
+func (b *branch) kid(nibble int) tree {
+	if b.bitmap>>nibble&1 == 0 {
+		return tree{}
+	}
+	return b.kids[bits.OnesCount16(b.bitmap&(1<<nibble-1))]
 }
 
 func (l *leaf) value() []byte {
@@ -64,46 +101,30 @@ func (l *leaf) value() []byte {
 	return l.word[:]
 }
 
-func (l *leaf) digest() [32]byte {
+func (l *leaf) tree() tree {
 	var fixed [1 + keySize + 32]byte // enough for a word, on the stack
 	k := l.key.bytes()
 	buf := append(append(fixed[:1], k[:]...), l.value()...)
-	return sha256.Sum256(buf)
+	return tree{l, sha256.Sum256(buf)}
 }
 
-func (b *branch) digest() [32]byte {
-	if b.hashed {
-		return b.sum
+func (b *branch) tree() tree {
+	var fixed [4 + 16*32]byte
+	buf := append(fixed[:0], 1, b.depth)
+	buf = binary.BigEndian.AppendUint16(buf, b.bitmap)
+	for i := range b.kids {
+		buf = append(buf, b.kids[i].digest[:]...)
 	}
-	var bitmap uint16
-	var fixed [3 + 16*32]byte
-	buf := fixed[:3]
-	for i, kid := range b.kids {
-		if kid != nil {
-			bitmap |= 1 << i
-			d := kid.digest()
-			buf = append(buf, d[:]...)
-		}
-	}
-	buf[0], buf[1], buf[2] = 1, byte(bitmap>>8), byte(bitmap)
-	b.sum, b.hashed = sha256.Sum256(buf), true
-	return b.sum
-}
-
-func digestOf(root node) [32]byte {
-	if root == nil {
-		return [32]byte{}
-	}
-	return root.digest()
+	return tree{b, sha256.Sum256(buf)}
 }
 
 // find returns the leaf of k, or nil.
-func find(n node, k key) *leaf {
+func (t tree) find(k key) *leaf {
 	p := k.path()
-	for depth := 0; ; depth++ {
+	for n := t.node; ; {
 		switch at := n.(type) {
 		case *branch:
-			n = at.kids[p.nibble(depth)]
+			n = at.kid(p.nibble(int(at.depth))).node
 		case *leaf:
 			if at.key == k {
 				return at
@@ -115,100 +136,101 @@ func find(n node, k key) *leaf {
 	}
 }
 
-// put returns the trie with l in place of what was under its key.
-func put(n node, l *leaf) node { return putAt(n, l, l.key.path(), 0) }
+// change is a new leaf at a path, or none.
+type change struct {
+	path path
+	leaf *leaf
+}
 
-func putAt(n node, l *leaf, p path, depth int) node {
-	switch at := n.(type) {
-	case *branch:
-		i := p.nibble(depth)
-		kid := putAt(at.kids[i], l, p, depth+1)
-		if kid == at.kids[i] {
-			return at
+// with is the tree after changes, which ascend by path. Each node on the way is made and hashed once, however many changes lie
+// below it.
+func (t tree) with(changes []change) tree {
+	if len(changes) == 0 {
+		return t
+	}
+	first, last := &changes[0], &changes[len(changes)-1]
+	depth := first.path.common(&last.path)
+	var kids [16]tree
+	switch at := t.node.(type) {
+	case nil:
+		if len(changes) == 1 {
+			return first.tree()
 		}
-		return at.with(i, kid)
 	case *leaf:
-		if at.key != l.key {
-			return fork(at, at.key.path(), l, p, depth)
-		}
-		if bytes.Equal(at.value(), l.value()) {
-			return at
-		}
-		return l
-	default:
-		return l
-	}
-}
-
-// fork makes the branches down to where two leaves part.
-func fork(a *leaf, pa path, b *leaf, pb path, depth int) node {
-	out := new(branch)
-	i, j := pa.nibble(depth), pb.nibble(depth)
-	if i == j {
-		out.kids[i] = fork(a, pa, b, pb, depth+1)
-	} else {
-		out.kids[i], out.kids[j] = a, b
-	}
-	return out
-}
-
-// remove returns the trie without k.
-func remove(n node, k key) node { return removeAt(n, k, k.path(), 0) }
-
-func removeAt(n node, k key, p path, depth int) node {
-	switch at := n.(type) {
-	case *branch:
-		i := p.nibble(depth)
-		kid := removeAt(at.kids[i], k, p, depth+1)
-		if kid == at.kids[i] {
-			return at
-		}
-		return at.with(i, kid).collapse()
-	case *leaf:
-		if at.key == k {
-			return nil
-		}
-		return at
-	default:
-		return nil
-	}
-}
-
-func (b *branch) with(i int, kid node) *branch {
-	out := &branch{kids: b.kids}
-	out.kids[i] = kid
-	return out
-}
-
-// collapse is the branch itself or, if only one leaf is left below it, that leaf.
-func (b *branch) collapse() node {
-	var only node
-	for _, kid := range b.kids {
-		if kid == nil {
-			continue
-		}
-		if only != nil {
-			return b
-		}
-		only = kid
-	}
-	if l, ok := only.(*leaf); ok {
-		return l
-	}
-	return b
-}
-
-// walk visits the leaves in path order until visit returns false.
-func walk(n node, visit func(*leaf) bool) bool {
-	switch at := n.(type) {
-	case *leaf:
-		return visit(at)
-	case *branch:
-		for _, kid := range at.kids {
-			if !walk(kid, visit) {
-				return false
+		p := at.key.path()
+		depth = min(depth, first.path.common(&p))
+		if depth == pathNibbles {
+			if first.leaf != nil && bytes.Equal(first.leaf.value(), at.value()) {
+				return t
 			}
+			return first.tree()
+		}
+		kids[p.nibble(depth)] = t
+	case *branch:
+		depth = min(depth, first.path.common(&at.path))
+		if depth < int(at.depth) {
+			kids[at.path.nibble(depth)] = t
+			break
+		}
+		depth = int(at.depth)
+		for rest, i := at.bitmap, 0; rest != 0; rest, i = rest&(rest-1), i+1 {
+			kids[bits.TrailingZeros16(rest)] = at.kids[i]
 		}
 	}
-	return true
+	return t.branch(&kids, depth, changes)
+}
+
+// branch applies changes to the children that t has when its paths part at depth.
+func (t tree) branch(kids *[16]tree, depth int, changes []change) tree {
+	somePath := changes[0].path
+	changed := false
+	for len(changes) > 0 {
+		nibble, n := changes[0].path.nibble(depth), 1
+		for n < len(changes) && changes[n].path.nibble(depth) == nibble {
+			n++
+		}
+		before := kids[nibble].node
+		kids[nibble] = kids[nibble].with(changes[:n])
+		changed = changed || kids[nibble].node != before
+		changes = changes[n:]
+	}
+	if !changed {
+		return t
+	}
+	count, only := 0, 0
+	for i := range kids {
+		if kids[i].node != nil {
+			count, only = count+1, i
+		}
+	}
+	if count < 2 {
+		return kids[only]
+	}
+	b := &branch{kids: make([]tree, 0, count), depth: uint8(depth), path: somePath}
+	for i := range kids {
+		if kids[i].node != nil {
+			b.kids = append(b.kids, kids[i])
+			b.bitmap |= 1 << i
+		}
+	}
+	return b.tree()
+}
+
+func (c *change) tree() tree {
+	if c.leaf == nil {
+		return tree{}
+	}
+	return c.leaf.tree()
+}
+
+// walk visits the leaves in path order.
+func (t tree) walk(visit func(*leaf)) {
+	switch at := t.node.(type) {
+	case *leaf:
+		visit(at)
+	case *branch:
+		for i := range at.kids {
+			at.kids[i].walk(visit)
+		}
+	}
 }
