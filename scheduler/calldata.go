@@ -32,6 +32,9 @@ func CancelInput(id uint64) []byte { return idInput("cancel(uint64)", id) }
 // ExpireInput is the calldata of expire(id).
 func ExpireInput(id uint64) []byte { return idInput("expire(uint64)", id) }
 
+// ResumeInput is the calldata of resume(id).
+func ResumeInput(id uint64) []byte { return idInput("resume(uint64)", id) }
+
 // ExecuteInput is the calldata of execute(id), which only the system may call.
 func ExecuteInput(id uint64) []byte { return idInput("execute(uint64)", id) }
 

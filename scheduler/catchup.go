@@ -11,7 +11,7 @@ type scan struct {
 	candidates []*candidate
 	queues     []uint64        // keys whose queue was read, in scan order
 	held       map[uint64]bool // keys whose queue keeps a waiting entry, so that the cursor stays there
-	reads      int             // queue elements that may still be read
+	reads      uint64          // queue elements that may still be read
 	nextHeight uint64          // first key with an unread entry, or the one behind the last key scanned
 	nextSlot   uint64
 
@@ -21,31 +21,31 @@ type scan struct {
 
 // scanQueues reads the due queues: heights first, then slots, each oldest first (S-CUR-02, S-CUR-03).
 func (c *call) scanQueues() *scan {
-	s := &scan{held: map[uint64]bool{}, reads: maxQueueReads, keyKnown: map[tlock.Identity]bool{}}
+	s := &scan{held: map[uint64]bool{}, reads: c.limits.Reads, keyKnown: map[tlock.Identity]bool{}}
 	s.nextHeight = c.scanKeys(s, HeightKey|cursorHeight(c.State), HeightKey|c.Height)
 	s.nextSlot = c.scanKeys(s, cursorSlot(c.State), c.Time)
 	return s
 }
 
-// scanKeys reads the queues from to last, at most maxScannedKeys of them, and returns the key where the next scan goes on. It stops
+// scanKeys reads the queues from to last, at most limits.Scan of them, and returns the key where the next scan goes on. It stops
 // at the first entry that the read limit cannot cover; empty keys take no read (S-CUR-08).
 func (c *call) scanKeys(s *scan, from, last uint64) (next uint64) {
-	for key := from; key <= last && key-from < maxScannedKeys; key++ {
+	for key := from; key <= last && key-from < c.limits.Scan; key++ {
 		count := readQueueHead(c.State, key).count
 		if count == 0 {
 			continue
 		}
-		n := min(count, uint64(s.reads))
+		n := min(count, s.reads)
 		s.queues = append(s.queues, key)
 		for _, id := range readIDs(c.State, keyOf(tagQueue, key, 0), n) {
 			c.scanEntry(s, readEntry(c.State, id))
 		}
-		s.reads -= int(n)
+		s.reads -= n
 		if n < count {
 			return key // unread
 		}
 	}
-	return max(from, min(last, from+maxScannedKeys-1)+1)
+	return max(from, min(last, from+c.limits.Scan-1)+1)
 }
 
 // scanEntry sorts an entry that was read: dead ones are skipped and hold nothing, a sealed one without its key holds its

@@ -62,7 +62,7 @@ type firing struct {
 // governed, so that the first is bounded; the second is by the limit of evaluations.
 func (c *call) evaluateWatchers() (fired []firing) {
 	items := watchedItems(c.State)
-	left := uint64(maxWatchers)
+	left := c.limits.Watchers
 	for i := range items {
 		item := items[(c.Height+uint64(i))%uint64(len(items))]
 		it, listed := c.Oracle.Item(item)

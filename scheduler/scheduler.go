@@ -65,6 +65,7 @@ import "fmt"
 type Machine struct {
 	chainID uint64
 	policy  Policy
+	limits  Limits
 }
 
 // New makes the machine for a chain and its policy, which must pass Policy.Validate.
@@ -72,7 +73,7 @@ func New(chainID uint64, p Policy) (*Machine, error) {
 	if err := p.check(); err != nil {
 		return nil, fmt.Errorf("scheduler policy: %w", err)
 	}
-	return &Machine{chainID, p}, nil
+	return &Machine{chainID, p, DefaultLimits()}, nil
 }
 
 // Policy is the policy the machine was made with.
@@ -97,7 +98,8 @@ func (m *Machine) Install(s State, height, time uint64) error {
 	return nil
 }
 
-// CheckInstalled refuses a state that was installed under another policy or not at all, such as another chain's snapshot.
+// CheckInstalled refuses a state that was installed under another policy or other limits, or not at all, such as another chain's
+// snapshot.
 func (m *Machine) CheckInstalled(r Reader) error {
 	if r.Get(keyOf(tagMeta, 0, metaPolicy)) != m.policyHash() {
 		return fmt.Errorf("the state holds no scheduler of this policy: it belongs to another chain")
@@ -105,11 +107,16 @@ func (m *Machine) CheckInstalled(r Reader) error {
 	return nil
 }
 
-// policyHash commits the state to the policy, so that a snapshot of another chain is not run under this one's rules.
+// policyHash commits the state to the policy, and to limits that are not the protocol's, so that a snapshot of another chain is not
+// run under this one's rules.
 func (m *Machine) policyHash() Word {
 	p := m.policy
 	var b []byte
-	for _, v := range []uint64{p.GasPerBlock, p.GuaranteedGasPerSlot, p.MaxHorizonSlots, p.MaxLateSlots, uint64(p.CancelRefundBps), uint64(p.MaxEntriesPerBlock), p.MinGasPrice} {
+	numbers := []uint64{p.GasPerBlock, p.GuaranteedGasPerSlot, p.MaxHorizonSlots, p.MaxLateSlots, uint64(p.CancelRefundBps), uint64(p.MaxEntriesPerBlock), p.MinGasPrice}
+	if l := m.limits; l != DefaultLimits() {
+		numbers = append(numbers, l.Scan, l.Reads, l.Watchers, l.WatchersPerItem)
+	}
+	for _, v := range numbers {
 		w := wordOf(v)
 		b = append(b, w[:]...)
 	}

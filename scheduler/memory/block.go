@@ -49,11 +49,15 @@ func (h *Host) ExecuteRun(i int) RunReceipt {
 // Transact makes a user's call. Whether from may make it is the chain's business: signature, nonce and fees.
 func (h *Host) Transact(from, to scheduler.Addr, gas uint64, input []byte) Receipt {
 	h.beginTransaction()
-	if gas < gasTransaction {
+	base := uint64(gasTransaction)
+	if h.config.Unmetered {
+		base = 0
+	}
+	if gas < base {
 		return Receipt{GasUsed: gas, Err: ErrOutOfGas}
 	}
-	ret, used, err := h.call(from, to, gas-gasTransaction, input)
-	return Receipt{Success: err == nil, GasUsed: gasTransaction + used, Logs: h.takeLogs(), Return: ret, Err: err}
+	ret, used, err := h.call(from, to, gas-base, input)
+	return Receipt{Success: err == nil, GasUsed: base + used, Logs: h.takeLogs(), Return: ret, Err: err}
 }
 
 // EndBlock ends the block with the opening sweep.

@@ -32,7 +32,9 @@ package memory
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
+	"iter"
 	"math/big"
 
 	"github.com/daybreak-beacon/daybreak/scheduler"
@@ -47,10 +49,13 @@ type Config struct {
 	Height      uint64 // of the block that installs the scheduler
 	Time        uint64
 
-	// Targets are accounts with code, by address; every other account is Default, which is Echo if nil. Targets of 0xFE, 0xFF and
-	// the tokens are ignored: those are contracts already.
+	// Targets are accounts with code, by address; every other account is Default, which is Echo if nil. Targets of 0xFE and the
+	// tokens are ignored: those are contracts already. One of 0xFF stands in for the beacon contract's reads.
 	Targets map[scheduler.Addr]Target
 	Default Target
+
+	Limits    scheduler.Limits // of the machine; a zero field is the protocol's
+	Unmetered bool             // calls and transactions cost no gas, and need none
 }
 
 // Host is one chain's state with the scheduler and the beacon installed on it. It is not safe for concurrent use; Fork gives another
@@ -102,6 +107,9 @@ func bare(c Config) (*Host, error) {
 	if err != nil {
 		return nil, err
 	}
+	if machine, err = machine.WithLimits(limits(c.Limits)); err != nil {
+		return nil, err
+	}
 	namespace, err := tlock.NewNamespace(new(big.Int).SetUint64(c.ChainID), c.GenesisHash)
 	if err != nil {
 		return nil, err
@@ -110,6 +118,15 @@ func bare(c Config) (*Host, error) {
 		c.Default = Echo
 	}
 	return &Host{config: &c, machine: machine, namespace: namespace, words: new(overlay), temps: new(overlay)}, nil
+}
+
+// limits are l with the protocol's in place of zero fields.
+func limits(l scheduler.Limits) scheduler.Limits {
+	d := scheduler.DefaultLimits()
+	return scheduler.Limits{
+		Scan: cmp.Or(l.Scan, d.Scan), Reads: cmp.Or(l.Reads, d.Reads),
+		Watchers: cmp.Or(l.Watchers, d.Watchers), WatchersPerItem: cmp.Or(l.WatchersPerItem, d.WatchersPerItem),
+	}
 }
 
 // Fork is an independent copy of the host between two transactions; it costs a hash of what changed since the last one. The two
@@ -143,6 +160,15 @@ func (h *Host) Namespace() tlock.Namespace { return h.namespace }
 // Space is the storage of one contract or account. A chain may keep its own words, such as nonces, under an address of its choice:
 // they are part of StateHash, of snapshots and of Export.
 func (h *Host) Space(addr scheduler.Addr) scheduler.State { return space{h, addr} }
+
+// Words lists the keys of a contract's words, in no order that means anything but always the same one for the same state.
+func (h *Host) Words(addr scheduler.Addr) iter.Seq[scheduler.Word] {
+	return func(yield func(scheduler.Word) bool) {
+		walk(h.root, func(l *leaf) bool {
+			return l.key.kind != kindWord || l.key.addr != addr || yield(l.key.slot)
+		})
+	}
+}
 
 // Beacon reads the beacon contract.
 func (h *Host) Beacon() scheduler.BeaconReader {

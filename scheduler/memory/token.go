@@ -1,7 +1,9 @@
 package memory
 
 import (
+	"bytes"
 	"errors"
+	"slices"
 
 	"github.com/holiman/uint256"
 
@@ -240,6 +242,17 @@ func (h *Host) TokenAllowance(addr, owner, spender scheduler.Addr) uint256.Int {
 
 // Held is what the scheduler holds of an account's MIP20 tokens.
 func (h *Host) Held(addr, holder scheduler.Addr) uint256.Int { return token{h, addr}.held(holder) }
+
+// Holders lists the accounts that can spend some of the gas token or a MIP20 token, in ascending order.
+func (h *Host) Holders(addr scheduler.Addr) (all []scheduler.Addr) {
+	for k := range h.Words(addr) {
+		if k[0] == tagBalance {
+			all = append(all, addrOf(k))
+		}
+	}
+	slices.SortFunc(all, func(a, b scheduler.Addr) int { return bytes.Compare(a[:], b[:]) })
+	return all
+}
 
 // SetMode sets how an account receives tokens.
 func (h *Host) SetMode(a scheduler.Addr, m ReceiveMode) {

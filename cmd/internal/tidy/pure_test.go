@@ -12,7 +12,7 @@ import (
 )
 
 // pure packages take facts and return decisions: no clock, goroutine, log, file, socket or map order.
-var pure = []string{"tlock", "tlock/bls", "tlock/tlockage", "partials", "dkg", "condition", "scheduler"}
+var pure = []string{"tlock", "tlock/bls", "tlock/tlockage", "partials", "dkg", "condition", "scheduler", "scheduler/replay"}
 
 var bannedImports = map[string]string{
 	"log": "it logs", "os": "it touches files or the environment", "net": "it opens sockets", "net/http": "it opens sockets",
