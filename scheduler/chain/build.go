@@ -1,9 +1,11 @@
 package chain
 
 import (
+	"bytes"
 	"crypto"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/daybreak-beacon/daybreak/scheduler"
 	"github.com/daybreak-beacon/daybreak/scheduler/memory"
@@ -15,11 +17,12 @@ const maxUserBytes = MaxBlockSize / 2
 
 // Proposal is what a proposer puts into a block besides what the chain itself decides.
 type Proposal struct {
-	Time     uint64              // Unix seconds, above the head's
-	Proposer uint32              // index of the validator that signs
-	Signer   crypto.Signer       // its ed25519 network key
-	Keys     []scheduler.SlotKey // of slots; those that no entry waits for are left out
-	Txs      []*Tx               // in order; those that do not fit are left out
+	Time          uint64                   // Unix seconds, above the head's
+	Proposer      uint32                   // index of the validator that signs
+	Signer        crypto.Signer            // its ed25519 network key
+	Keys          []scheduler.SlotKey      // of slots; those that no entry waits for are left out
+	ConditionKeys []scheduler.ConditionKey // likewise, of conditions
+	Txs           []*Tx                    // in order; those that do not fit are left out
 }
 
 // Build makes the next block and signs it. The chain does not change: the block counts once it is applied.
@@ -50,7 +53,7 @@ func (c *Chain) buildUnsigned(p Proposal, proposer Validator) (*Block, error) {
 	x, err := c.execute(host, b.Header.Number, p.Time, proposer, &b.Update)
 	if errors.Is(err, scheduler.ErrUpdate) {
 		// Some given key is wrong. It must not cost the block: keep those that verify alone.
-		b.Update.Slots = c.verifiedKeys(host, b.Update)
+		b.Update = c.verifiedUpdate(host, b.Update)
 		x, err = c.execute(host, b.Header.Number, p.Time, proposer, &b.Update)
 	}
 	if err != nil {
@@ -77,7 +80,7 @@ func (c *Chain) buildUnsigned(p Proposal, proposer Validator) (*Block, error) {
 	return b, nil
 }
 
-// chooseUpdate takes the keys that entries wait for, oldest slot first (S-BEA-04), and the group key that is due.
+// chooseUpdate takes the keys that entries wait for, oldest slot first (S-BEA-04, A-38), and the group key that is due.
 func chooseUpdate(host *memory.Host, groupKey []byte, p Proposal) Update {
 	u := Update{GroupKey: groupKey}
 	bySlot := make(map[uint64]scheduler.SlotKey, len(p.Keys))
@@ -89,28 +92,53 @@ func chooseUpdate(host *memory.Host, groupKey []byte, p Proposal) Update {
 			u.Slots = append(u.Slots, k)
 		}
 	}
+	u.Conditions = chooseConditionKeys(pendingConditions(host, p.Time), p.ConditionKeys)
 	return u
 }
 
-// verifiedKeys keeps the keys of a refused update that verify under the group key of its block.
-func (c *Chain) verifiedKeys(host *memory.Host, u Update) (good []scheduler.SlotKey) {
+// chooseConditionKeys takes the keys of the first pending conditions, as many as an update may have, and puts them into its order.
+func chooseConditionKeys(pending []scheduler.Word, keys []scheduler.ConditionKey) (chosen []scheduler.ConditionKey) {
+	byCondition := make(map[scheduler.Word]scheduler.ConditionKey, len(keys))
+	for _, k := range keys {
+		byCondition[k.Condition] = k
+	}
+	for _, condition := range pending {
+		if k, ok := byCondition[condition]; ok && len(chosen) < scheduler.MaxConditionKeys {
+			chosen = append(chosen, k)
+		}
+	}
+	slices.SortFunc(chosen, func(a, b scheduler.ConditionKey) int { return bytes.Compare(a.Condition[:], b.Condition[:]) })
+	return chosen
+}
+
+// verifiedUpdate keeps the keys of a refused update that verify under the group key of its block.
+func (c *Chain) verifiedUpdate(host *memory.Host, u Update) Update {
+	good := Update{GroupKey: u.GroupKey}
 	encoded := u.GroupKey
 	if len(encoded) == 0 {
 		encoded = host.Beacon().GroupKey()
 	}
 	groupKey, err := tlock.ParseGroupKey(encoded)
 	if err != nil {
-		return nil
+		return good
 	}
-	ok := make([]bool, len(u.Slots))
-	spread(c.run, len(u.Slots), func(i int) {
-		key, err := tlock.ParseKey(u.Slots[i].Key[:])
-		ok[i] = err == nil && groupKey.Verify(c.namespace, tlock.SlotIdentity(u.Slots[i].Slot), key) == nil
-	})
-	for i, k := range u.Slots {
+	verifies := func(id tlock.Identity, encoded [tlock.KeySize]byte) bool {
+		key, err := tlock.ParseKey(encoded[:])
+		return err == nil && groupKey.Verify(c.namespace, id, key) == nil
+	}
+	good.Slots = keep(c.run, u.Slots, func(k scheduler.SlotKey) bool { return verifies(tlock.SlotIdentity(k.Slot), k.Key) })
+	good.Conditions = keep(c.run, u.Conditions, func(k scheduler.ConditionKey) bool { return verifies(tlock.ConditionIdentity(k.Condition), k.Key) })
+	return good
+}
+
+// keep is what of a list passes a test, in its order. The test may run in parallel.
+func keep[T any](run scheduler.Runner, list []T, test func(T) bool) (kept []T) {
+	ok := make([]bool, len(list))
+	spread(run, len(list), func(i int) { ok[i] = test(list[i]) })
+	for i, v := range list {
 		if ok[i] {
-			good = append(good, k)
+			kept = append(kept, v)
 		}
 	}
-	return good
+	return kept
 }

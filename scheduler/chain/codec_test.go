@@ -9,6 +9,7 @@ import (
 
 	"github.com/ethereum/go-ethereum/common/hexutil"
 
+	"github.com/daybreak-beacon/daybreak/scheduler"
 	"github.com/daybreak-beacon/daybreak/scheduler/chain"
 	"github.com/daybreak-beacon/daybreak/vectors"
 )
@@ -27,6 +28,9 @@ func FuzzDecodeBlock(f *testing.F) {
 	for _, b := range blocks {
 		f.Add(b.Encode())
 	}
+	withConditions := *blocks[0]
+	withConditions.Update.Conditions = []scheduler.ConditionKey{{Condition: scheduler.Word{1}}, {Condition: scheduler.Word{2}}}
+	f.Add(withConditions.Encode())
 	f.Add([]byte{0xc0})
 	f.Fuzz(func(t *testing.T, data []byte) {
 		b, err := chain.DecodeBlock(data)

@@ -4,6 +4,8 @@ import (
 	"errors"
 
 	"github.com/ethereum/go-ethereum/rlp"
+
+	"github.com/daybreak-beacon/daybreak/scheduler"
 )
 
 // Reroot makes a block's header fit its transactions and update.
@@ -39,4 +41,13 @@ func Transplant(into, from []byte) ([]byte, error) {
 	}
 	a.State = b.State
 	return rlp.EncodeToBytes(&a)
+}
+
+// WriteItem writes an oracle item into the head's state, as a feed would in the head's block.
+func WriteItem(c *Chain, item, value scheduler.Word) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	host := c.host.Fork()
+	host.Write(item, value, false, false)
+	c.host = host.Fork()
 }

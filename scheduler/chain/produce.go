@@ -26,6 +26,8 @@ type Producer struct {
 	Signer crypto.Signer // its ed25519 network key
 	// Keys returns those of the slots' keys that are known here.
 	Keys func(slots []uint64) []scheduler.SlotKey
+	// ConditionKeys returns those of the conditions' keys that are known here; nil: none are.
+	ConditionKeys func(conditions []scheduler.Word) []scheduler.ConditionKey
 }
 
 // Produce builds, signs and proposes the block of the second in which now lies, if this validator leads the log and the head is
@@ -42,8 +44,8 @@ func (p *Producer) Produce(ctx context.Context, now time.Time) (*Block, error) {
 	}
 	block, err := p.Chain.Build(Proposal{
 		Time: slot, Proposer: p.Self, Signer: p.Signer,
-		Keys: p.Keys(p.Chain.PendingSlots(slot)),
-		Txs:  p.Chain.Mempool().Pending(p.Chain.Genesis().BlockGasLimit, maxUserBytes),
+		Keys: p.Keys(p.Chain.PendingSlots(slot)), ConditionKeys: p.conditionKeys(slot),
+		Txs: p.Chain.Mempool().Pending(p.Chain.Genesis().BlockGasLimit, maxUserBytes),
 	})
 	if errors.Is(err, ErrNotYet) {
 		return nil, nil // another block was applied meanwhile
@@ -55,6 +57,13 @@ func (p *Producer) Produce(ctx context.Context, now time.Time) (*Block, error) {
 		return nil, fmt.Errorf("block %d: %w", block.Header.Number, err)
 	}
 	return block, nil
+}
+
+func (p *Producer) conditionKeys(slot uint64) []scheduler.ConditionKey {
+	if p.ConditionKeys == nil {
+		return nil
+	}
+	return p.ConditionKeys(p.Chain.PendingConditions(slot))
 }
 
 // ProposeCeremony puts a member's ceremony entry into the log, unless it is there already.

@@ -32,12 +32,27 @@ func (c *Chain) GroupKey() []byte { return c.state().Beacon().GroupKey() }
 // SlotKey is the slot's key if it is on chain.
 func (c *Chain) SlotKey(slot uint64) []byte { return c.state().Beacon().KeyAt(slot) }
 
+// ConditionKey is the condition's key if it is on chain.
+func (c *Chain) ConditionKey(condition scheduler.Word) []byte {
+	return c.state().Beacon().ConditionKey(condition)
+}
+
 // PendingSlots lists the slots that are over at the given time, whose key is not on chain and for which sealed entries wait that
 // can still open: the keys a proposer puts into a block of that time, oldest first (S-BEA-04).
 func (c *Chain) PendingSlots(time uint64) []uint64 { return pendingSlots(c.state(), time) }
 
 func pendingSlots(host *memory.Host, time uint64) []uint64 {
 	return schedulerView(host).WantedSlots(host.Beacon(), time)
+}
+
+// PendingConditions lists the conditions whose key is not on chain and for which fired entries wait that can still open in a block of
+// the given time, in the order in which a proposer takes their keys.
+func (c *Chain) PendingConditions(time uint64) []scheduler.Word {
+	return pendingConditions(c.state(), time)
+}
+
+func pendingConditions(host *memory.Host, time uint64) []scheduler.Word {
+	return schedulerView(host).WantedConditions(host.Beacon(), time)
 }
 
 // Scheduler reads the scheduler's state at the head: entries, queues, escrow. The answer of a View does not change when the chain
