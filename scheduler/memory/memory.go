@@ -164,8 +164,11 @@ func (h *Host) Space(addr scheduler.Addr) scheduler.State { return space{h, addr
 // Words lists the keys of a contract's words, in no order that means anything but always the same one for the same state.
 func (h *Host) Words(addr scheduler.Addr) iter.Seq[scheduler.Word] {
 	return func(yield func(scheduler.Word) bool) {
-		walk(h.root, func(l *leaf) bool {
-			return l.key.kind != kindWord || l.key.addr != addr || yield(l.key.slot)
+		more := true
+		h.rest().walk(func(l *leaf) {
+			if l.key.kind == kindWord && l.key.addr == addr {
+				more = more && yield(l.key.slot)
+			}
 		})
 	}
 }
