@@ -104,3 +104,16 @@ func sorted(s []string) []string {
 	sort.Strings(out)
 	return out
 }
+
+// The task runtime is useful to any daemon by itself: a path of the standard library has no dot in its first element.
+func TestTaskRuntimeImportsOnlyTheStandardLibrary(t *testing.T) {
+	p, ok := load(t)["scheduler/tasks"]
+	if !ok {
+		t.Fatal("scheduler/tasks is missing")
+	}
+	for imp := range p.Imports {
+		if first, _, _ := strings.Cut(imp, "/"); strings.Contains(first, ".") {
+			t.Errorf("scheduler/tasks imports %s, which is not of the standard library", imp)
+		}
+	}
+}
