@@ -47,7 +47,8 @@ var eventShapes = map[Word]eventShape{
 	eventWithdrawn:         {"Withdrawn", []EventArg{{Name: "payer", Type: "address"}, {Name: "amount", Type: "uint256"}}, 1},
 }
 
-// DecodeEvent reads a log of the scheduler contract. ok is false for a log that is none of its events.
+// DecodeEvent reads a log of the scheduler contract. ok is false for a log that is none of its events, or holds a number wider than its
+// type.
 func DecodeEvent(topics []Word, data []byte) (ev Event, ok bool) {
 	if len(topics) == 0 {
 		return Event{}, false
@@ -63,8 +64,29 @@ func DecodeEvent(topics []Word, data []byte) (ev Event, ok bool) {
 		} else {
 			ev.Args[i].Word = Word(data[32*(i-shape.indexed):])
 		}
+		if !ev.Args[i].fits() {
+			return Event{}, false
+		}
 	}
 	return ev, true
+}
+
+// fits: the word holds a value of the argument's type.
+func (a EventArg) fits() bool {
+	in := abiReader{rest: a.Word[:]}
+	switch a.Type {
+	case "uint64":
+		in.uint(64)
+	case "uint8":
+		in.uint(8)
+	case "bool":
+		in.bool()
+	case "address":
+		in.addr()
+	case "uint256":
+		in.word()
+	}
+	return in.done()
 }
 
 func topic(signature string) Word { return keccak([]byte(signature)) }

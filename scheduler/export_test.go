@@ -1,0 +1,18 @@
+package scheduler
+
+// What tests of the codec and of a run's inside need to see.
+
+var AbiEntry = abiEntry
+
+// MethodSignatures lists the contract's methods.
+func MethodSignatures() (all []string) {
+	for _, f := range methods { // any order: the caller sorts
+		all = append(all, f.signature)
+	}
+	return all
+}
+
+// MakeCalls makes an entry's calls as its run does.
+func (m *Machine) MakeCalls(env Env, h *Host, calls []Call, gasLimit uint64) (used uint64, err error) {
+	return (&call{m, env, h}).makeCalls(calls, gasLimit)
+}
