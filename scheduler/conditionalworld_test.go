@@ -1,7 +1,11 @@
 package scheduler_test
 
 import (
+	"bytes"
+	"slices"
+
 	"github.com/holiman/uint256"
+	"pgregory.net/rapid"
 
 	"github.com/daybreak-beacon/daybreak/scheduler"
 	"github.com/daybreak-beacon/daybreak/tlock"
@@ -16,11 +20,11 @@ func word(v uint64) scheduler.Word { return uint256.NewInt(v).Bytes32() }
 func (w *world) write(item scheduler.Word, value uint64) { w.Write(item, word(value), false, false) }
 
 // newWatchWorld is a world with a group key, ample escrow of alice and one item, written at 2000 by genesis; its next block is at time 100.
-func newWatchWorld(t testingTB) *world { return newWatchWorldWith(t, testPolicy()) }
+func newWatchWorld(t rapid.TB) *world { return newWatchWorldWith(t, testPolicy()) }
 
-func newWatchWorldWith(t testingTB, p scheduler.Policy) *world {
+func newWatchWorldWith(t rapid.TB, p scheduler.Policy, limits ...scheduler.Limits) *world {
 	t.Helper()
-	w := newWorldWith(t, p)
+	w := newWorldWith(t, p, limits...)
 	w.install(w.secret)
 	w.Write(item, word(2000), false, false)
 	w.begin(1, 100)
@@ -81,4 +85,10 @@ func (w *world) carryConditions(conditions ...scheduler.Word) {
 
 func (w *world) wantedConditions(time uint64) []scheduler.Word {
 	return w.view().WantedConditions(w.Beacon(), time)
+}
+
+func sortedWords(words []scheduler.Word) []scheduler.Word {
+	words = slices.Clone(words)
+	slices.SortFunc(words, func(a, b scheduler.Word) int { return bytes.Compare(a[:], b[:]) })
+	return words
 }

@@ -69,7 +69,8 @@ type world struct {
 
 func newWorld(t rapid.TB) *world { return newWorldWith(t, testPolicy()) }
 
-func newWorldWith(t rapid.TB, p scheduler.Policy) *world {
+// newWorldWith is a world of another policy and, if any are given, other limits.
+func newWorldWith(t rapid.TB, p scheduler.Policy, limits ...scheduler.Limits) *world {
 	t.Helper()
 	w := &world{TB: t, secret: bls.ScalarFromUint64(0x5eed), proposer: proposer}
 	w.config = memory.Config{
@@ -82,6 +83,9 @@ func newWorldWith(t rapid.TB, p scheduler.Policy) *world {
 			},
 			scriptTarget: func(f *memory.Frame) ([]byte, error) { return w.script(f) },
 		},
+	}
+	for _, l := range limits {
+		w.config.Limits = l
 	}
 	h, err := memory.New(w.config)
 	if err != nil {
