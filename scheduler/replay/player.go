@@ -21,6 +21,9 @@ type Player struct {
 	tokens  map[scheduler.Addr][]scheduler.Addr // MIP20 tokens of genesis, with the accounts that may have an allowance
 	items   map[scheduler.Word]bool             // that were ever in the catalog
 	broken  error                               // why the run has ended
+	config  memory.Config
+	see     func(Step)
+	run     scheduler.Runner // nil: one core
 }
 
 // NewPlayer makes the chain of a genesis line. Errors: a policy, limit, height or time that the scheduler refuses.
@@ -30,7 +33,7 @@ func NewPlayer(g Genesis) (*Player, error) {
 		Targets: map[scheduler.Addr]memory.Target{scheduler.BeaconAddress: does(Target{Kind: TargetOK})}, // no target, unless named
 		Default: does(Target{Kind: TargetOK}), Unmetered: true,
 	}
-	p := &Player{tokens: map[scheduler.Addr][]scheduler.Addr{}, items: map[scheduler.Word]bool{}}
+	p := &Player{see: func(Step) {}, tokens: map[scheduler.Addr][]scheduler.Addr{}, items: map[scheduler.Word]bool{}}
 	for a, t := range inOrder(g.Targets, compareAddr) {
 		config.Targets[a] = does(t)
 		if t.Kind == TargetCall || t.Kind == TargetTry {
@@ -41,7 +44,7 @@ func NewPlayer(g Genesis) (*Player, error) {
 	if err != nil {
 		return nil, fmt.Errorf("genesis: %w", err)
 	}
-	p.host = host
+	p.host, p.config = host, config
 	for a, account := range inOrder(g.Accounts, compareAddr) {
 		if err := p.open(a, account); err != nil {
 			return nil, fmt.Errorf("genesis: account %v: %w", a, err)
@@ -143,25 +146,32 @@ func (p *Player) block(b Block) (line BlockLine, err error) {
 		return line, err
 	}
 	env := scheduler.Env{Height: parent.Height + 1, Time: b.Time, Proposer: b.Proposer}
-	runs, err := p.host.BeginBlock(env, update, nil)
+	runs, err := p.host.BeginBlock(env, update, p.run)
 	if err != nil {
 		return line, err
 	}
 	line = BlockLine{Height: env.Height, Time: env.Time}
+	p.see(Step{At: Begun, Runs: runs})
 	p.host.Seize(scheduler.Address, b.Seize)
 	for i, run := range runs {
 		p.approve(p.callers...)
 		receipt := p.host.ExecuteRun(i)
 		line.Leading = append(line.Leading, Leading{run.ID, run.Attempt, run.Hash(p.host.Machine().ChainID()), outcomes[receipt.Outcome]})
 		line.add(receipt.Logs)
+		p.see(Step{At: Ran, Runs: runs, Index: i, Outcome: outcomes[receipt.Outcome], Logs: receipt.Logs})
 	}
 	p.change(b)
-	for _, tx := range b.Txs {
+	p.see(Step{At: Changed, Runs: runs})
+	for i, tx := range b.Txs {
+		p.approve(tx.From)
+		p.see(Step{At: Approved, Runs: runs, Index: i})
 		receipt := p.transact(tx)
 		line.Errors = append(line.Errors, errorName(receipt.Err))
 		line.add(receipt.Logs)
+		p.see(Step{At: Transacted, Runs: runs, Index: i, Err: receipt.Err, Logs: receipt.Logs})
 	}
-	p.host.EndBlock(nil)
+	p.host.EndBlock(p.run)
+	p.see(Step{At: Ended, Runs: runs})
 	line.CursorSlot, line.CursorHeight, line.State = p.View().CursorSlot(), p.View().CursorHeight(), p.host.StateHash()
 	return line, nil
 }
@@ -223,7 +233,6 @@ func (p *Player) approve(accounts ...scheduler.Addr) {
 }
 
 func (p *Player) transact(tx Tx) memory.Receipt {
-	p.approve(tx.From)
 	return p.host.Transact(tx.From, scheduler.Address, math.MaxUint64, p.input(tx))
 }
 
