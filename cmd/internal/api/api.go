@@ -10,6 +10,7 @@
 //	GET  /v1/blocks/{number}        a recent block; "latest" for the head
 //	POST /v1/transactions           a signed Ethereum transaction, as bytes or 0x hex
 //	GET  /v1/transactions/{hash}    its receipt
+//	POST /v1/call                   a call tried on the head's state, without effect
 //	GET  /v1/stream                 blocks, keys and entries as server-sent events
 //
 // Bytes are 0x hex, amounts are decimal strings (they may exceed 2^53), times are unix seconds. An error has a JSON body
@@ -117,6 +118,7 @@ type Entry struct {
 	ReserveAmount string       `json:"reserve_amount,omitempty"`
 	DependsOn     []Dependency `json:"depends_on"`
 	When          *Condition   `json:"when,omitempty"`
+	Expirable     bool         `json:"expirable"` // it will never run, and anyone may expire it
 	Calls         string       `json:"calls"`      // encoded calls, or the ciphertext while sealed
 	Commitment    string       `json:"commitment"` // of a sealed entry
 }
@@ -175,6 +177,19 @@ type Block struct {
 // Submitted is the answer to a posted transaction: taken into the pool, not yet in a block.
 type Submitted struct {
 	Hash string `json:"hash"`
+}
+
+// Call is what is posted to /v1/call: a call to try on the head's state, as eth_call does. A call that fails is answered with status
+// 422, and for one of the scheduler's refusals with its name and what to do.
+type Call struct {
+	From  string `json:"from"`
+	To    string `json:"to"`
+	Input string `json:"input"`
+}
+
+// Returned is the answer of /v1/call.
+type Returned struct {
+	Data string `json:"data"`
 }
 
 // Event is one message of /v1/stream. Data is a Block for "block", a Key for "key", a SchedulerEvent for "entry" and "escrow".

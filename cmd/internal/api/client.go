@@ -106,16 +106,38 @@ func (c *Client) Receipt(ctx context.Context, hash string) (out Receipt, err err
 	return out, c.get(ctx, "/v1/transactions/"+url.PathEscape(hash), &out)
 }
 
-// Submit posts a signed transaction in its Ethereum encoding.
-func (c *Client) Submit(ctx context.Context, raw []byte) (out Submitted, err error) {
-	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base+"/v1/transactions", bytes.NewReader(raw))
+// Try makes a call on the head's state, without effect. The error is Refused if the call itself failed.
+func (c *Client) Try(ctx context.Context, call Call) (out Returned, err error) {
+	body, err := json.Marshal(call)
 	if err != nil {
 		return out, err
 	}
-	req.Header.Set("Content-Type", "application/octet-stream")
-	return out, c.do(req, &out)
+	return out, c.post(ctx, "/v1/call", "application/json", body, &out)
+}
+
+// Refused tells whether err is a node's word that a call it tried fails, and why.
+func Refused(err error) (why string, ok bool) {
+	e, ok := errors.AsType[*Error](err)
+	if !ok || e.Status != http.StatusUnprocessableEntity {
+		return "", false
+	}
+	return e.Body.Error, true
+}
+
+// Submit posts a signed transaction in its Ethereum encoding.
+func (c *Client) Submit(ctx context.Context, raw []byte) (out Submitted, err error) {
+	return out, c.post(ctx, "/v1/transactions", "application/octet-stream", raw, &out)
+}
+
+func (c *Client) post(ctx context.Context, path, kind string, body []byte, out any) error {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base+path, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", kind)
+	return c.do(req, out)
 }
 
 func (c *Client) get(ctx context.Context, path string, out any) error {

@@ -2,6 +2,7 @@ package node
 
 import (
 	"encoding/json"
+	"net/netip"
 	"sync"
 	"sync/atomic"
 
@@ -16,6 +17,7 @@ const (
 	subscriberEvents = 256 // that one slow client may lag behind before it is cut off
 	subscriberBytes  = 16 << 20
 	maxSubscribers   = 256
+	maxSubscribersOf = 32 // one address; a proxy on this machine, through which all may come, has them all
 )
 
 // broker hands the node's events to the clients of /v1/stream. Event ids grow by one and go on growing over restarts,
@@ -26,12 +28,14 @@ type broker struct {
 	size int // bytes of kept
 	next uint64
 	subs map[*subscriber]struct{}
+	from map[netip.Prefix]int // how many of subs an address has
 	done bool
 }
 
 // subscriber is one client. Its channel is closed when it lags too far behind, or when the broker closes.
 type subscriber struct {
 	events  chan api.Event
+	from    netip.Prefix
 	waiting atomic.Int64 // bytes in events
 	cut     atomic.Bool  // the broker has let go of it: what still waits is not worth sending
 }
@@ -41,7 +45,7 @@ func (s *subscriber) took(e api.Event) { s.waiting.Add(-int64(len(e.Data))) }
 
 // newBroker numbers events from firstID on.
 func newBroker(firstID uint64) *broker {
-	return &broker{next: firstID, subs: make(map[*subscriber]struct{})}
+	return &broker{next: firstID, subs: make(map[*subscriber]struct{}), from: make(map[netip.Prefix]int)}
 }
 
 // publish never blocks: a client that cannot keep up is cut off.
@@ -90,27 +94,28 @@ func (b *broker) keep(e api.Event) {
 }
 
 // subscribe returns the kept events after the id `after` (none for 0), whether some in between are lost, and a
-// subscription to what follows; nil if there are too many or the node is stopping.
-func (b *broker) subscribe(after uint64) (backlog []api.Event, lost bool, s *subscriber) {
+// subscription to what follows; nil if there are too many, in all or from that address, or the node is stopping.
+func (b *broker) subscribe(from netip.Prefix, after uint64) (backlog []api.Event, lost bool, s *subscriber) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.done || len(b.subs) >= maxSubscribers {
+	if b.done || len(b.subs) >= maxSubscribers || b.from[from] >= maxSubscribersOf && !from.Addr().IsLoopback() {
 		return nil, false, nil
 	}
 	if after > 0 {
-		from := 0
-		for from < len(b.kept) && b.kept[from].ID <= after {
-			from++
+		missed := 0
+		for missed < len(b.kept) && b.kept[missed].ID <= after {
+			missed++
 		}
-		backlog = append(backlog, b.kept[from:]...)
+		backlog = append(backlog, b.kept[missed:]...)
 		first := b.next
 		if len(backlog) > 0 {
 			first = backlog[0].ID
 		}
 		lost = first != after+1
 	}
-	s = &subscriber{events: make(chan api.Event, subscriberEvents)}
+	s = &subscriber{events: make(chan api.Event, subscriberEvents), from: from}
 	b.subs[s] = struct{}{}
+	b.from[from]++
 	return backlog, lost, s
 }
 
@@ -123,6 +128,9 @@ func (b *broker) unsubscribe(s *subscriber) {
 func (b *broker) drop(s *subscriber) {
 	if _, ok := b.subs[s]; ok {
 		delete(b.subs, s)
+		if b.from[s.from]--; b.from[s.from] == 0 {
+			delete(b.from, s.from)
+		}
 		s.cut.Store(true)
 		close(s.events)
 	}

@@ -60,8 +60,8 @@ func TestEveryErrorHasOneMeaningAtEveryEdge(t *testing.T) {
 
 func TestSubscribersGetAllOrAreCutOff(t *testing.T) {
 	b := newBroker(1)
-	_, lost, quick := b.subscribe(0)
-	_, _, slow := b.subscribe(0)
+	_, lost, quick := b.subscribe(localhost, 0)
+	_, _, slow := b.subscribe(localhost, 0)
 	if lost {
 		t.Error("a new client is told that events are lost")
 	}
@@ -84,7 +84,7 @@ func TestSubscribersGetAllOrAreCutOff(t *testing.T) {
 	if _, ok := <-quick.events; ok {
 		t.Error("a closed broker goes on")
 	}
-	if _, _, s := b.subscribe(0); s != nil {
+	if _, _, s := b.subscribe(localhost, 0); s != nil {
 		t.Error("a closed broker takes subscribers")
 	}
 	b.unsubscribe(quick) // twice does no harm
@@ -98,21 +98,21 @@ func TestKeptEventsAreBoundedAndGapsAreTold(t *testing.T) {
 	if len(b.kept) > keptEvents {
 		t.Fatalf("%d events are kept", len(b.kept))
 	}
-	backlog, lost, s := b.subscribe(uint64(3*keptEvents - 5))
+	backlog, lost, s := b.subscribe(localhost, uint64(3*keptEvents-5))
 	if lost || len(backlog) != 5 {
 		t.Errorf("5 events missed: lost %v, backlog %d", lost, len(backlog))
 	}
 	b.unsubscribe(s)
-	backlog, lost, s = b.subscribe(5)
+	backlog, lost, s = b.subscribe(localhost, 5)
 	if !lost || len(backlog) != len(b.kept) {
 		t.Errorf("events long gone: lost %v, backlog %d of %d", lost, len(backlog), len(b.kept))
 	}
 	b.unsubscribe(s)
-	if backlog, lost, _ = b.subscribe(uint64(3 * keptEvents)); lost || len(backlog) != 0 {
+	if backlog, lost, _ = b.subscribe(localhost, uint64(3*keptEvents)); lost || len(backlog) != 0 {
 		t.Errorf("nothing missed: lost %v, backlog %d", lost, len(backlog))
 	}
 	for range maxSubscribers + 5 {
-		_, _, s = b.subscribe(0)
+		_, _, s = b.subscribe(localhost, 0)
 	}
 	if s != nil {
 		t.Error("subscribers are not bounded")

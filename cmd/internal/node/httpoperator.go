@@ -24,6 +24,6 @@ func (n *Node) operatorHandler() http.Handler {
 	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
 	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
 	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
-	mux.HandleFunc("/", n.unknownPath)
+	mux.Handle("/", n.unknownPath(mux))
 	return mux
 }

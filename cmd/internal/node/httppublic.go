@@ -33,19 +33,38 @@ func (n *Node) publicHandler() http.Handler {
 	get("/v1/blocks/{number}", n.getBlock)
 	get("/v1/transactions/{hash}", n.getReceipt)
 	mux.Handle("POST /v1/transactions", answer(n.log, n.postTransaction))
+	mux.Handle("POST /v1/call", answer(n.log, n.postCall))
 	mux.HandleFunc("GET /v1/stream", func(w http.ResponseWriter, r *http.Request) {
 		if err := n.events.serveStream(w, r); err != nil {
 			writeError(w, r, n.log, err)
 		}
 	})
-	mux.HandleFunc("/", n.unknownPath)
+	mux.Handle("/", n.unknownPath(mux))
 	return mux
 }
 
-func (n *Node) unknownPath(w http.ResponseWriter, r *http.Request) {
-	writeError(w, r, n.log, &httpError{
-		status: http.StatusNotFound, err: fmt.Errorf("there is no %s %.80s", r.Method, r.URL.Path), hint: "GET /v1/info tells what this node is",
-	})
+// unknownPath answers what no handler of mux takes: a path that has other methods with 405, any other with 404.
+func (n *Node) unknownPath(mux *http.ServeMux) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		e := &httpError{status: http.StatusNotFound, err: fmt.Errorf("there is no %s %.80s", r.Method, r.URL.Path), hint: "GET /v1/info tells what this node is"}
+		if allowed := strings.Join(allowedMethods(mux, r), ", "); allowed != "" {
+			w.Header().Set("Allow", allowed)
+			e.status, e.hint = http.StatusMethodNotAllowed, "the path answers to "+allowed
+		}
+		writeError(w, r, n.log, e)
+	}
+}
+
+// allowedMethods are those under which the request's path has a handler.
+func allowedMethods(mux *http.ServeMux, r *http.Request) (methods []string) {
+	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost} {
+		other := *r
+		other.Method = method
+		if _, pattern := mux.Handler(&other); pattern != "/" {
+			methods = append(methods, method)
+		}
+	}
+	return methods
 }
 
 func (n *Node) getInfo(*http.Request) (any, error) {
@@ -178,7 +197,12 @@ func (n *Node) getEntry(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return entryJSON(view, id), nil
+	e := entryJSON(view, id)
+	if view.Status(id) == scheduler.Scheduled {
+		_, err := n.chain.Call(Address{}, Address(scheduler.Address), scheduler.ExpireInput(id))
+		e.Expirable = err == nil
+	}
+	return e, nil
 }
 
 func (n *Node) getRuns(r *http.Request) (any, error) {
@@ -209,10 +233,10 @@ func entryID(view scheduler.View, r *http.Request) (uint64, error) {
 
 func (n *Node) getAccount(r *http.Request) (any, error) {
 	text := r.PathValue("address")
-	if !common.IsHexAddress(text) || !strings.HasPrefix(text, "0x") {
+	a, ok := parseAddress(text)
+	if !ok {
 		return nil, &httpError{err: classed(errInvalid, "%.60q is not an address", text), hint: "write 0x and 40 hexadecimal digits"}
 	}
-	a := common.HexToAddress(text)
 	allowance, err := n.allowance(a)
 	if err != nil {
 		return nil, err
@@ -258,6 +282,9 @@ func (n *Node) getReceipt(r *http.Request) (any, error) {
 	return nil, &httpError{status: http.StatusNotFound, err: errors.New("this node knows no such transaction"), hint: "blocks older than about an hour are not kept"}
 }
 
+// maxCallBody bounds a posted call, in bytes: the longest transaction's input as hex, with room for the rest.
+const maxCallBody = 2*maxTransaction + 1024
+
 // maxDrained bounds what is read of a request that is too long, in bytes, so that its sender learns why it is refused.
 const maxDrained = 2 << 20
 
@@ -282,6 +309,35 @@ func (n *Node) postTransaction(r *http.Request) (any, error) {
 		return nil, err
 	}
 	return api.Submitted{Hash: tx.Hash().Hex()}, nil
+}
+
+// postCall tries a call on the head's state.
+func (n *Node) postCall(r *http.Request) (any, error) {
+	dec := json.NewDecoder(http.MaxBytesReader(nil, r.Body, maxCallBody))
+	dec.DisallowUnknownFields()
+	var call api.Call
+	if err := dec.Decode(&call); err != nil {
+		return nil, &httpError{err: classed(errInvalid, "the call is not what was expected: %.200v", err), hint: `post {"from":"0x…","to":"0x…","input":"0x…"}`}
+	}
+	from, ok1 := parseAddress(call.From)
+	to, ok2 := parseAddress(call.To)
+	digits, ok3 := strings.CutPrefix(call.Input, "0x")
+	input, err := hex.DecodeString(digits)
+	if !ok1 || !ok2 || !ok3 || err != nil {
+		return nil, &httpError{err: classed(errInvalid, "from and to must be addresses, input hex"), hint: "write 0x before each"}
+	}
+	ret, err := n.chain.Call(from, to, input)
+	if err != nil {
+		return nil, &httpError{status: http.StatusUnprocessableEntity, err: err}
+	}
+	return api.Returned{Data: hex0x(ret)}, nil
+}
+
+func parseAddress(text string) (Address, bool) {
+	if !common.IsHexAddress(text) || !strings.HasPrefix(text, "0x") {
+		return Address{}, false
+	}
+	return common.HexToAddress(text), true
 }
 
 // explainTx makes "full, later" a status of its own: 404 with Retry-After would read as "no such path".

@@ -3,6 +3,7 @@ package node
 import (
 	"fmt"
 	"net/http"
+	"net/netip"
 	"strconv"
 	"time"
 
@@ -18,7 +19,7 @@ func (b *broker) serveStream(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	backlog, lost, sub := b.subscribe(after)
+	backlog, lost, sub := b.subscribe(clientOf(r.RemoteAddr), after)
 	if sub == nil {
 		return &httpError{status: http.StatusServiceUnavailable, err: errNotYet, hint: "too many streams are open: try again later", retry: streamPing}
 	}
@@ -60,6 +61,26 @@ func (b *broker) serveStream(w http.ResponseWriter, r *http.Request) error {
 			return nil
 		}
 	}
+}
+
+// clientOf is what counts as one client's address: an IPv4 address, or the /64 that IPv6 gives to one customer.
+func clientOf(remote string) netip.Prefix {
+	addr, err := netip.ParseAddrPort(remote)
+	if err != nil {
+		return netip.Prefix{} // no TCP connection has such an address
+	}
+	ip, bits := addr.Addr().Unmap(), 64
+	if ip.Is4() {
+		bits = 32
+	}
+	if ip.IsLoopback() {
+		bits = ip.BitLen()
+	}
+	p, err := ip.WithZone("").Prefix(bits)
+	if err != nil {
+		return netip.Prefix{}
+	}
+	return p
 }
 
 func lastEventID(r *http.Request) (uint64, error) {

@@ -224,7 +224,16 @@ func TestEveryEndpointRefusesBadInputWithOneClearError(t *testing.T) {
 		{"system transaction", "POST", "/v1/transactions", "0x7e01", 400, false, "0x7e"},
 		{"event id is no number", "GET", "/v1/stream?after=x", "", 400, false, "is not a number"},
 		{"path that is not there", "GET", "/v2/info", "", 404, false, "there is no GET /v2/info"},
-		{"wrong method", "DELETE", "/v1/info", "", 404, false, "there is no DELETE"},
+		{"wrong method", "DELETE", "/v1/info", "", 405, false, "there is no DELETE"},
+		{"a wrong method of a path with a name in it", "PUT", "/v1/keys/7", "", 405, false, "there is no PUT"},
+		{"a call that is read", "GET", "/v1/call", "", 405, false, "there is no GET"},
+		{"a stream that is posted", "POST", "/v1/stream", "", 405, false, "there is no POST"},
+		{"a call that is no JSON", "POST", "/v1/call", "0x", 400, false, "is not what was expected"},
+		{"a call with a field nobody knows", "POST", "/v1/call", `{"gas":"1"}`, 400, false, "unknown field"},
+		{"a call of nobody", "POST", "/v1/call", `{"from":"0x1","to":"0x00000000000000000000000000000000000000fe","input":"0x"}`, 400, false, "must be addresses"},
+		{"a call without 0x", "POST", "/v1/call", `{"from":"0x00000000000000000000000000000000000000aa","to":"0x00000000000000000000000000000000000000fe","input":"00"}`, 400, false, "input hex"},
+		{"a call that is too long", "POST", "/v1/call", `{"input":"0x` + strings.Repeat("ab", 1<<20) + `"}`, 400, false, "too large"},
+		{"a call that fails", "POST", "/v1/call", fmt.Sprintf(`{"from":"0x00000000000000000000000000000000000000aa","to":"0x00000000000000000000000000000000000000fe","input":"%#x"}`, scheduler.CancelInput(1)), 422, false, "NotScheduled: "},
 		{"metrics are not public", "GET", "/metrics", "", 404, false, "there is no GET /metrics"},
 		{"profiles are not public", "GET", "/debug/pprof/heap", "", 404, false, "there is no GET"},
 	} {
@@ -236,6 +245,18 @@ func TestEveryEndpointRefusesBadInputWithOneClearError(t *testing.T) {
 		}
 		if status != r.status || !strings.Contains(e.Error, r.says) || (header.Get("Retry-After") != "") != r.retry {
 			t.Errorf("%s: %d, Retry-After %q, %q; want %d, retry %v, %q", r.name, status, header.Get("Retry-After"), e.Error, r.status, r.retry, r.says)
+		}
+	}
+}
+
+func TestAWrongMethodIsToldTheRightOnes(t *testing.T) {
+	n, _ := startOne(t)
+	for path, allow := range map[string]string{
+		n.URL() + "/v1/info": "GET, HEAD", n.URL() + "/v1/transactions": "POST", n.URL() + "/v1/blocks/7": "GET, HEAD", n.OperatorURL() + "/metrics": "GET, HEAD",
+	} {
+		status, header, body := request(t, "PATCH", path, "")
+		if status != 405 || header.Get("Allow") != allow || !strings.Contains(body, "the path answers to "+allow) {
+			t.Errorf("PATCH %s: %d, Allow %q, %s; want 405, %q", path, status, header.Get("Allow"), body, allow)
 		}
 	}
 }

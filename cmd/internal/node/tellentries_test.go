@@ -68,7 +68,7 @@ var tenEvents = []struct {
 
 func TestTheStreamTellsEveryEventWithItsArgumentsByName(t *testing.T) {
 	n := &Node{metrics: newMetrics(), events: newBroker(1), log: slog.New(slog.DiscardHandler)}
-	_, _, sub := n.events.subscribe(0)
+	_, _, sub := n.events.subscribe(localhost, 0)
 	for _, c := range tenEvents {
 		t.Run("S-ITF-07 "+c.what+" in the stream", func(t *testing.T) {
 			n.tellReceipt(&chain.Header{Number: 11, Time: 100}, &chain.Receipt{Status: 1, Logs: []*types.Log{c.log}})
