@@ -62,6 +62,9 @@ func (to SealedTo) AssociatedData() []byte {
 	return data
 }
 
+// PayloadSize is the length of the ciphertext that SealCalls makes of n bytes of calls: what the entry's cost is computed from.
+func PayloadSize(n int) int { return PayloadOverhead + bodyClass(n) }
+
 // SealCalls seals abi.encode(Call[]) for schedule (document 002 "Encrypted payloads") and returns the ciphertext and the
 // commitment to pass along with it. The ciphertext is 428, 684, 1196, 2220 or 4268 bytes long and reveals no more of the
 // calls' length than that. More than MaxSealedCalls bytes are ErrMalformed. The calls are not decoded: what does not

@@ -45,6 +45,9 @@ func TestPayloadLengthTellsItsClassOnly(t *testing.T) {
 		if err != nil || len(ciphertext) != want {
 			t.Errorf("%d bytes of calls: ciphertext of %d bytes (%v), want %d", calls, len(ciphertext), err, want)
 		}
+		if got := tlock.PayloadSize(calls); got != want {
+			t.Errorf("%d bytes of calls: PayloadSize %d, want %d", calls, got, want)
+		}
 	}
 	_, _, err := sealer.SealCalls(to, make([]byte, tlock.MaxSealedCalls+1))
 	wantClass(t, "one byte too many", err, tlock.ErrMalformed)

@@ -19,15 +19,14 @@ import (
 // txGas is the gas limit of the transactions sent here: enough for a call of the scheduler with the longest ciphertext.
 const txGas = 500_000
 
-// account signs transactions for a chain.
+// account signs transactions.
 type account struct {
 	key     *ecdsa.PrivateKey
 	address common.Address
-	chainID *big.Int
 }
 
 // readAccount reads a secp256k1 key in hex from a file that only its owner can read.
-func readAccount(path string, chainID *big.Int) (*account, error) {
+func readAccount(path string) (*account, error) {
 	data, err := durable.ReadSecret(path, 1024)
 	if err != nil {
 		return nil, fmt.Errorf("reading account key: %w", err)
@@ -40,7 +39,7 @@ func readAccount(path string, chainID *big.Int) (*account, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading account key: %s does not hold a secp256k1 key of 32 bytes", path)
 	}
-	return &account{key, crypto.PubkeyToAddress(key.PublicKey), chainID}, nil
+	return &account{key, crypto.PubkeyToAddress(key.PublicKey)}, nil
 }
 
 // call is a transaction that calls a contract.
@@ -49,12 +48,12 @@ type call struct {
 	input []byte
 }
 
-// send signs calls, with nonces from nonce on, and posts them in order. It returns their hashes.
-func (a *account) send(ctx context.Context, c *api.Client, nonce uint64, calls []call) (hashes []string, err error) {
-	signer := types.NewLondonSigner(a.chainID)
+// send signs calls for a chain, with nonces from nonce on, and posts them in order. It returns their hashes.
+func (a *account) send(ctx context.Context, c *api.Client, chainID *big.Int, nonce uint64, calls []call) (hashes []string, err error) {
+	signer := types.NewLondonSigner(chainID)
 	for i, call := range calls {
 		tx, err := types.SignNewTx(a.key, signer, &types.DynamicFeeTx{
-			ChainID: a.chainID, Nonce: nonce + uint64(i), To: &call.to, Data: call.input, Gas: txGas,
+			ChainID: chainID, Nonce: nonce + uint64(i), To: &call.to, Data: call.input, Gas: txGas,
 			GasTipCap: big.NewInt(1), GasFeeCap: big.NewInt(1),
 		})
 		if err != nil {

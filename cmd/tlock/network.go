@@ -27,9 +27,24 @@ func (s *source) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&s.node, "node", "", "base URL of a node, such as http://127.0.0.1:26680")
 }
 
-// network reads the network from the file, or, without one, believes the node.
+// network reads the network from the file, or, without one, believes the node. With both, the node must be of the file's network.
 func (s source) network(ctx context.Context) (tlock.Network, error) {
 	switch {
+	case s.file != "" && s.node != "":
+		kept, err := source{file: s.file}.network(ctx)
+		if err != nil {
+			return tlock.Network{}, err
+		}
+		told, err := source{node: s.node}.network(ctx)
+		if err != nil && cli.ExitCode(err) != cli.ExitNotYet {
+			return tlock.Network{}, err
+		}
+		if err == nil && (told.Namespace != kept.Namespace || !told.GroupKey.Equal(kept.GroupKey)) {
+			return tlock.Network{}, cli.Hint(fmt.Errorf("%s and the node are of two networks: chain %s with genesis %#x and group key %s, and chain %s with genesis %#x and group key %s",
+				s.file, kept.Namespace.ChainID(), kept.Namespace.GenesisHash(), kept.GroupKey, told.Namespace.ChainID(), told.Namespace.GenesisHash(), told.GroupKey),
+				"leave --node out to believe the file, or --network to believe the node")
+		}
+		return kept, nil
 	case s.file != "":
 		data, err := durable.Read(s.file, tlock.MaxNetworkFile)
 		if err != nil {

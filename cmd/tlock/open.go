@@ -50,7 +50,13 @@ Before the time has come there is no key: exit code 3, and when to come back. "t
 				return cli.Hint(cli.Usage("where does the key come from? give one of --node and --key"),
 					"a node hands out the key of every slot that is over: --node http://127.0.0.1:26680")
 			}
-			return openFile(cmd.Context(), src, keyHex, name, to, replace, cmd.InOrStdin(), cmd.OutOrStdout())
+			var key tlock.Key
+			if keyHex != "" {
+				if key, err = keyArg("--key", keyHex); err != nil {
+					return err
+				}
+			}
+			return openFile(cmd.Context(), src, key, name, to, replace, cmd.InOrStdin(), cmd.OutOrStdout())
 		},
 	}
 	src.flags(cmd)
@@ -72,7 +78,7 @@ func openedName(name, out string) (to string, replace bool, err error) {
 	return "", false, cli.Usage("%s does not end in %s: say with -o FILE where the content goes", name, sealedSuffix)
 }
 
-func openFile(ctx context.Context, src source, keyHex, name, to string, replace bool, stdin io.Reader, stdout io.Writer) error {
+func openFile(ctx context.Context, src source, given tlock.Key, name, to string, replace bool, stdin io.Reader, stdout io.Writer) error {
 	in, err := input(name, stdin)
 	if err != nil {
 		return err
@@ -82,7 +88,7 @@ func openFile(ctx context.Context, src source, keyHex, name, to string, replace 
 	if err != nil {
 		return err
 	}
-	key, err := keyFor(ctx, src, keyHex, stanza)
+	key, err := keyFor(ctx, src, given, stanza)
 	if err != nil {
 		return err
 	}
@@ -151,10 +157,10 @@ func explainOpen(name string, err error) error {
 	return cli.Hint(err, "the file was damaged or cut off on the way: get it again")
 }
 
-// keyFor finds the key of the slot a file is sealed to: given as hex, or from the node. A node's key is verified.
-func keyFor(ctx context.Context, src source, keyHex string, stanza tlockage.Stanza) (tlock.Key, error) {
-	if keyHex != "" {
-		return parseKey(keyHex)
+// keyFor finds the key of the slot a file is sealed to: the given one without a node to ask, else the node's, which is verified.
+func keyFor(ctx context.Context, src source, given tlock.Key, stanza tlockage.Stanza) (tlock.Key, error) {
+	if src.node == "" {
+		return given, nil
 	}
 	network, err := src.network(ctx)
 	if err != nil {
@@ -213,10 +219,19 @@ func notYet(slot uint64, now time.Time) error {
 	return cli.NotYet(fmt.Errorf("opens in %s, at slot %d", saySeconds(wait), slot))
 }
 
+// keyArg reads a key from the command line. what names the place.
+func keyArg(what, text string) (tlock.Key, error) {
+	key, err := parseKey(text)
+	if err != nil {
+		return tlock.Key{}, cli.Hint(cli.Usage("%s: %w", what, err), "a key has 96 bytes of hex; \"tlock wait\" prints it")
+	}
+	return key, nil
+}
+
 func parseKey(s string) (tlock.Key, error) {
 	raw, err := hexBytes(s, tlock.KeySize)
 	if err != nil {
-		return tlock.Key{}, fmt.Errorf("key: %w", err)
+		return tlock.Key{}, err
 	}
 	return tlock.ParseKey(raw)
 }

@@ -121,6 +121,9 @@ func (n *network) serve(t *testing.T) {
 			ChainID: n.ns.ChainID().Uint64(), GenesisHash: fmt.Sprintf("%#x", n.ns.GenesisHash()), GroupKey: n.file().GroupKey.String(),
 		})
 	})
+	mux.HandleFunc("GET /v1/policy", func(w http.ResponseWriter, _ *http.Request) {
+		writeJSON(w, 200, api.Policy{GasPerBlock: 1_000_000, GuaranteedGasPerSlot: 300_000, MaxHorizonSlots: 86400, MinGasPrice: 7, GasToken: "0x00000000000000000000000000000000000070c4"})
+	})
 	mux.HandleFunc("GET /v1/keys/{slot}", func(w http.ResponseWriter, r *http.Request) {
 		slot, err := strconv.ParseUint(r.PathValue("slot"), 10, 64)
 		if err != nil || time.Now().Before(tlock.SlotEnd(slot)) {

@@ -22,7 +22,7 @@ nobody can make such a key without enough of them.`,
 			if err != nil {
 				return err
 			}
-			key, err := parseKey(args[1])
+			key, err := keyArg("KEY", args[1])
 			if err != nil {
 				return err
 			}

@@ -21,13 +21,7 @@ type when struct {
 // slotOf is the slot meant by w at the time now: times between two slots count as the later one, so that nothing opens
 // early. A slot that is over is refused, because its key is public. Advice names timeFlag, the flag that w.until was read from.
 func (w when) slotOf(now time.Time, timeFlag string) (uint64, error) {
-	given := 0
-	for _, s := range []string{w.until, w.in, w.slot} {
-		if s != "" {
-			given++
-		}
-	}
-	if given != 1 {
+	if w.given() != 1 {
 		return 0, cli.Hint(cli.Usage("say when: exactly one of --%s, --in and --slot", timeFlag),
 			fmt.Sprintf("for instance --in 5m, or --%s 2030-01-01T00:00Z", timeFlag))
 	}
@@ -45,6 +39,17 @@ func (w when) slotOf(now time.Time, timeFlag string) (uint64, error) {
 	return slot, nil
 }
 
+// given counts the answers.
+func (w when) given() (n int) {
+	for _, s := range []string{w.until, w.in, w.slot} {
+		if s != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// parse reads the one answer that is given.
 func (w when) parse(now time.Time) (uint64, error) {
 	switch {
 	case w.slot != "":

@@ -118,7 +118,7 @@ type Entry struct {
 	ReserveAmount string       `json:"reserve_amount,omitempty"`
 	DependsOn     []Dependency `json:"depends_on"`
 	When          *Condition   `json:"when,omitempty"`
-	Expirable     bool         `json:"expirable"` // it will never run, and anyone may expire it
+	Expirable     bool         `json:"expirable"`  // it will never run, and anyone may expire it
 	Calls         string       `json:"calls"`      // encoded calls, or the ciphertext while sealed
 	Commitment    string       `json:"commitment"` // of a sealed entry
 }
