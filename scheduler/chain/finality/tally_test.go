@@ -1,0 +1,240 @@
+package finality
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/daybreak-beacon/daybreak/tlock/bls"
+)
+
+// feed adds a vote and runs every job that follows from it.
+func feed(t *Tally, v Vote) (Verdict, Result) {
+	verdict, job, err := t.Add(v)
+	if err != nil {
+		panic(err)
+	}
+	return verdict, drive(t, job)
+}
+
+func drive(t *Tally, job *Job) (all Result) {
+	for job != nil {
+		var res Result
+		res, job = t.Finish(job.Run(nil))
+		all.Bad = append(all.Bad, res.Bad...)
+		if res.Certificate != nil {
+			all.Certificate = res.Certificate
+		}
+		if res.Evidence != nil {
+			all.Evidence = res.Evidence
+		}
+		if res.Fork != nil {
+			all.Fork = res.Fork
+		}
+	}
+	return all
+}
+
+func TestThresholdVotesMakeACertificate(t *testing.T) {
+	c := newClub(t, 4)
+	tally := NewTally(c.voters, 0)
+	b := block(1, 1)
+	for i := uint32(1); i <= 2; i++ {
+		if _, res := feed(tally, c.vote(i, b)); res.Certificate != nil {
+			t.Fatalf("certificate after %d votes", i)
+		}
+	}
+	if verdict, _ := feed(tally, c.vote(2, b)); verdict != Duplicate {
+		t.Errorf("the same vote again: %v", verdict)
+	}
+	_, res := feed(tally, c.vote(4, b))
+	if res.Certificate == nil || tally.Final() != 1 {
+		t.Fatalf("no certificate after 3 votes; final %d", tally.Final())
+	}
+	if err := c.voters.VerifyCertificate(res.Certificate); err != nil {
+		t.Fatal(err)
+	}
+	if _, res := feed(tally, c.vote(3, b)); res.Certificate != nil {
+		t.Error("a second certificate of one block")
+	}
+}
+
+// TestBadVotesAreBlamed: a forged vote does not stop the others, and names its sender.
+func TestBadVotesAreBlamed(t *testing.T) {
+	c := newClub(t, 4)
+	for name, signature := range map[string][bls.G2Size]byte{
+		"of another block": c.vote(2, block(1, 9)).Signature, "not a point": {1}, "the identity": {0: 0xc0},
+	} {
+		tally := NewTally(c.voters, 0)
+		b := block(1, 1)
+		feed(tally, Vote{Block: b, Index: 2, Signature: signature})
+		feed(tally, c.vote(1, b))
+		if _, res := feed(tally, c.vote(3, b)); res.Certificate != nil || !slices.Equal(res.Bad, []uint32{2}) {
+			t.Errorf("%s: certificate %v, bad %v", name, res.Certificate, res.Bad)
+		}
+		if _, res := feed(tally, c.vote(4, b)); res.Certificate == nil || res.Certificate.Has(2) {
+			t.Errorf("%s: certificate %v", name, res.Certificate)
+		}
+	}
+}
+
+// TestVotesThatCancelOut: two liars whose errors add up to nothing give a certificate that anybody can check; it is theirs too.
+func TestVotesThatCancelOut(t *testing.T) {
+	c := newClub(t, 4)
+	b := block(1, 1)
+	v1, v2 := c.vote(1, b), c.vote(2, b)
+	shift := bls.G2Generator()
+	v1.Signature = mustG2(t, v1).Add(shift).Bytes()
+	v2.Signature = mustG2(t, v2).Sub(shift).Bytes()
+	tally := NewTally(c.voters, 0)
+	feed(tally, v1)
+	feed(tally, v2)
+	_, res := feed(tally, c.vote(3, b))
+	if res.Certificate == nil || c.voters.VerifyCertificate(res.Certificate) != nil {
+		t.Fatal("the sum verifies, and there is no certificate")
+	}
+}
+
+func mustG2(t *testing.T, v Vote) bls.G2 {
+	t.Helper()
+	p, err := bls.DecodeG2(v.Signature[:])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestDoubleVotesAreEvidence(t *testing.T) {
+	c := newClub(t, 4)
+	tally := NewTally(c.voters, 0)
+	feed(tally, c.vote(3, block(5, 1)))
+	_, res := feed(tally, c.vote(3, block(5, 2)))
+	if res.Evidence == nil || c.voters.VerifyEvidence(*res.Evidence) != nil {
+		t.Fatalf("evidence %v", res.Evidence)
+	}
+	if verdict, _ := feed(tally, c.vote(3, block(5, 3))); verdict != Surplus {
+		t.Errorf("a third vote: %v", verdict)
+	}
+	// A forged second vote is no evidence against the validator: its sender cannot be another, see Add; it is bad.
+	_, res = feed(tally, c.vote(2, block(5, 1)))
+	forged := c.vote(2, block(5, 2))
+	forged.Signature = c.vote(2, block(6, 2)).Signature
+	if _, res = feed(tally, forged); res.Evidence != nil || !slices.Equal(res.Bad, []uint32{2}) {
+		t.Errorf("forged second vote: evidence %v, bad %v", res.Evidence, res.Bad)
+	}
+}
+
+func TestHeightsOutsideTheWindow(t *testing.T) {
+	c := newClub(t, 4)
+	tally := NewTally(c.voters, 1000)
+	for height, want := range map[uint64]Verdict{
+		1000 - keptBehind: Stale, 1001 - keptBehind: Kept, 1000 + MaxAhead: Kept, 1001 + MaxAhead: TooFar, 1<<64 - 1: TooFar, 1: Stale,
+	} {
+		if got, _ := feed(tally, c.vote(1, block(height, 1))); got != want {
+			t.Errorf("height %d at final 1000: %v, want %v", height, got, want)
+		}
+	}
+	if _, _, err := tally.Add(Vote{Block: block(1001, 1), Index: 5}); err == nil {
+		t.Error("vote of validator 5 of 4 was taken")
+	}
+	// Final heights are forgotten, so that memory is bounded.
+	for h := uint64(1001); h < 1400; h++ {
+		if known, fork := tally.AddCertificate(c.certificate(block(h, 1))); known || fork != nil {
+			t.Fatalf("height %d: known %t, fork %v", h, known, fork)
+		}
+	}
+	if n := len(tally.rounds); n > keptBehind {
+		t.Errorf("%d heights are kept", n)
+	}
+	if known, _ := tally.AddCertificate(c.certificate(block(1001, 1))); !known {
+		t.Error("an old certificate is news")
+	}
+}
+
+func TestTwoCertificatesAreAFork(t *testing.T) {
+	c := newClub(t, 4)
+	tally := NewTally(c.voters, 0)
+	a, b := c.certificate(block(1, 1)), c.certificate(block(1, 2))
+	if _, fork := tally.AddCertificate(a); fork != nil {
+		t.Fatal(fork)
+	}
+	if known, _ := tally.AddCertificate(a); !known {
+		t.Error("the same certificate is news")
+	}
+	_, fork := tally.AddCertificate(b)
+	if fork == nil || fork.Error() == "" {
+		t.Fatal("two certificates at one height, and no fork")
+	}
+}
+
+// TestNoTwoCertificates: whatever n-t liars sign, and in whatever order votes come and jobs end, at most one block of a height gets a
+// certificate, every double vote that is seen is evidence against a liar, and nobody honest is blamed.
+func TestNoTwoCertificates(t *testing.T) {
+	for _, n := range []int{4, 7, 10} {
+		c := newClub(t, n)
+		liars := n - c.voters.threshold
+		t.Run(fmt.Sprintf("n=%d", n), func(t *testing.T) {
+			rapid.Check(t, func(t *rapid.T) { c.adversary(t, liars) })
+		})
+	}
+}
+
+func (c *club) adversary(t *rapid.T, liars int) {
+	n := c.voters.N()
+	var votes []Vote
+	for i := uint32(1); i <= uint32(n); i++ {
+		if int(i) > liars { // honest: one vote, for a block of the leader's choice, for a liar may lead
+			votes = append(votes, c.vote(i, block(1, byte(rapid.IntRange(1, 2).Draw(t, "honest")))))
+			continue
+		}
+		votes = append(votes, c.vote(i, block(1, 1)), c.vote(i, block(1, 2)))
+		if rapid.Bool().Draw(t, "forge") {
+			votes[len(votes)-1].Signature[95] ^= 1
+		}
+	}
+	votes = rapid.Permutation(votes).Draw(t, "order")
+	tally := NewTally(c.voters, 0)
+	var waiting []*Job
+	seen := map[[32]byte]bool{}
+	for len(votes)+len(waiting) > 0 {
+		if len(waiting) > 0 && (len(votes) == 0 || rapid.Bool().Draw(t, "finish")) {
+			at := rapid.IntRange(0, len(waiting)-1).Draw(t, "job")
+			res, next := tally.Finish(waiting[at].Run(nil))
+			waiting = slices.Delete(waiting, at, at+1)
+			if next != nil {
+				waiting = append(waiting, next)
+			}
+			c.judge(t, res, liars, seen)
+			continue
+		}
+		_, job, err := tally.Add(votes[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if votes = votes[1:]; job != nil {
+			waiting = append(waiting, job)
+		}
+	}
+}
+
+func (c *club) judge(t *rapid.T, res Result, liars int, seen map[[32]byte]bool) {
+	if res.Fork != nil {
+		t.Fatal("fork")
+	}
+	if res.Certificate != nil {
+		seen[res.Certificate.Digest] = true
+		if err := c.voters.VerifyCertificate(res.Certificate); err != nil || len(seen) > 1 {
+			t.Fatalf("%d certificates, %v", len(seen), err)
+		}
+	}
+	if res.Evidence != nil && (c.voters.VerifyEvidence(*res.Evidence) != nil || int(res.Evidence.First.Index) > liars) {
+		t.Fatalf("evidence against validator %d", res.Evidence.First.Index)
+	}
+	for _, i := range res.Bad {
+		if int(i) > liars {
+			t.Fatalf("honest validator %d is blamed", i)
+		}
+	}
+}
