@@ -12,6 +12,7 @@ import (
 	"github.com/holiman/uint256"
 
 	"github.com/daybreak-beacon/daybreak/scheduler"
+	"github.com/daybreak-beacon/daybreak/scheduler/chain/finality"
 )
 
 // genesisDomain separates the genesis hash from every other keccak256 of the project.
@@ -44,11 +45,13 @@ type Genesis struct {
 
 // Validator is one member of the network.
 type Validator struct {
-	Index      uint32     `json:"index"`       // 1-based; the point at which its share of the group key is evaluated
-	Name       string     `json:"name"`        // for people; not part of the genesis hash
-	NetworkKey NetworkKey `json:"network_key"` // verifies its blocks and messages
-	Proposer   Addr       `json:"proposer"`    // receives the fees of the blocks it proposes
-	Addrs      []string   `json:"addrs"`       // where peers dial it; not part of the genesis hash, so that it may move
+	Index       uint32              `json:"index"`        // 1-based; the point at which its share of the group key is evaluated
+	Name        string              `json:"name"`         // for people; not part of the genesis hash
+	NetworkKey  NetworkKey          `json:"network_key"`  // verifies its blocks and messages
+	VotingKey   finality.PublicKey  `json:"voting_key"`   // verifies its votes
+	VotingProof finality.Possession `json:"voting_proof"` // that it holds the voting key's secret; not part of the genesis hash
+	Proposer    Addr                `json:"proposer"`     // receives the fees of the blocks it proposes
+	Addrs       []string            `json:"addrs"`        // where peers dial it; not part of the genesis hash, so that it may move
 }
 
 // CeremonySettings are the parameters of the ceremony that makes the group key.
@@ -105,6 +108,7 @@ func (g *Genesis) Hash() [32]byte {
 	type validator struct {
 		Index      uint32
 		NetworkKey NetworkKey
+		VotingKey  finality.PublicKey
 		Proposer   Addr
 	}
 	type balance struct {
@@ -127,7 +131,7 @@ func (g *Genesis) Hash() [32]byte {
 		PhaseTimeoutSeconds: g.Ceremony.PhaseTimeoutSeconds,
 	}
 	for _, v := range g.Validators {
-		preimage.Validators = append(preimage.Validators, validator{v.Index, v.NetworkKey, v.Proposer})
+		preimage.Validators = append(preimage.Validators, validator{v.Index, v.NetworkKey, v.VotingKey, v.Proposer})
 	}
 	for _, holder := range g.Balances.Holders() {
 		preimage.Balances = append(preimage.Balances, balance{holder, g.Balances[holder]})
@@ -155,6 +159,19 @@ func (g *Genesis) IndexOf(key NetworkKey) (uint32, bool) {
 		}
 	}
 	return 0, false
+}
+
+// Voters are the validators' voting keys. The genesis must be valid.
+func (g *Genesis) Voters() *finality.Voters {
+	keys := make([]finality.PublicKey, len(g.Validators))
+	for i, v := range g.Validators {
+		keys[i] = v.VotingKey
+	}
+	voters, err := finality.NewVoters(finality.NewDomain(g.ChainID, g.Hash()), keys, g.Ceremony.Threshold)
+	if err != nil {
+		panic("chain: internal error: a valid genesis has bad voting keys: " + err.Error())
+	}
+	return voters
 }
 
 // FaultsTolerated says how many validators may lie or be down while the network keeps its promises: n - threshold.

@@ -12,6 +12,8 @@ import (
 
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/holiman/uint256"
+
+	"github.com/daybreak-beacon/daybreak/scheduler/chain/finality"
 )
 
 // Bounds of a genesis file.
@@ -164,7 +166,7 @@ func (g *Genesis) validateMembers(p *problems) {
 	n := len(g.Validators)
 	p.check(n > 0, "validators is empty: list at least one")
 	p.check(n <= MaxValidators, "%d validators: at most %d are supported", n, MaxValidators)
-	keys := make(map[NetworkKey]uint32)
+	keys, voting := make(map[NetworkKey]uint32), make(map[finality.PublicKey]uint32)
 	for i, v := range g.Validators {
 		p.check(v.Index == uint32(i+1), "validator at position %d has index %d: number them 1..%d in order", i+1, v.Index, n)
 		p.check(v.NetworkKey != NetworkKey{}, "validator %d: network_key is missing: `beacond init` prints it", i+1)
@@ -172,6 +174,13 @@ func (g *Genesis) validateMembers(p *problems) {
 			p.add("validators %d and %d have the same network_key: each needs its own", other, i+1)
 		}
 		keys[v.NetworkKey] = uint32(i + 1)
+		if err := v.VotingKey.Verify(v.VotingProof); err != nil {
+			p.add("validator %d: %v: take voting_key and voting_proof from its validator.json", i+1, err)
+		}
+		if other, ok := voting[v.VotingKey]; ok {
+			p.add("validators %d and %d have the same voting_key: each needs its own", other, i+1)
+		}
+		voting[v.VotingKey] = uint32(i + 1)
 		p.check(v.Proposer != Addr{}, "validator %d: proposer is missing: give the address that receives its fees", i+1)
 		p.check(!isSystem(v.Proposer), "validator %d: proposer %s is a system address: give another", i+1, v.Proposer)
 		p.check(len(v.Name) <= maxNameLen, "validator %d: name is longer than %d bytes", i+1, maxNameLen)

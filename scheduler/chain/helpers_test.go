@@ -15,6 +15,7 @@ import (
 
 	"github.com/daybreak-beacon/daybreak/scheduler"
 	"github.com/daybreak-beacon/daybreak/scheduler/chain"
+	"github.com/daybreak-beacon/daybreak/scheduler/chain/finality"
 	"github.com/daybreak-beacon/daybreak/tlock"
 	"github.com/daybreak-beacon/daybreak/tlock/bls"
 )
@@ -35,6 +36,15 @@ var (
 func networkKey(index uint32) ed25519.PrivateKey {
 	seed := sha256.Sum256([]byte{byte(index)})
 	return ed25519.NewKeyFromSeed(seed[:])
+}
+
+// votingKey is the voting key of a test validator.
+func votingKey(index uint32) finality.Secret {
+	s, err := finality.SecretFromBytes(append(make([]byte, 28), 1, 0, byte(index>>8), byte(index)))
+	if err != nil {
+		panic(err)
+	}
+	return s
 }
 
 // account is a user's key.
@@ -105,7 +115,8 @@ func testGenesis(n int) *chain.Genesis {
 		g.Validators = append(g.Validators, chain.Validator{
 			Index: index, Name: fmt.Sprintf("v%d", index), Proposer: chain.Addr{0: 0xee, 19: byte(index)},
 			NetworkKey: chain.NetworkKey(networkKey(index).Public().(ed25519.PublicKey)),
-			Addrs:      []string{fmt.Sprintf("/ip4/127.0.0.1/tcp/%d", 7000+index)},
+			VotingKey:  votingKey(index).Public(), VotingProof: votingKey(index).Possession(),
+			Addrs: []string{fmt.Sprintf("/ip4/127.0.0.1/tcp/%d", 7000+index)},
 		})
 	}
 	return g

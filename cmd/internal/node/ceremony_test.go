@@ -17,6 +17,7 @@ import (
 	"github.com/daybreak-beacon/daybreak/cmd/internal/api"
 	"github.com/daybreak-beacon/daybreak/partials"
 	"github.com/daybreak-beacon/daybreak/scheduler/chain"
+	"github.com/daybreak-beacon/daybreak/scheduler/chain/finality"
 	"github.com/daybreak-beacon/daybreak/tlock"
 )
 
@@ -30,9 +31,14 @@ func testGenesis(t *testing.T, n int) (*chain.Genesis, []ed25519.PrivateKey) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		voting, err := finality.NewSecret()
+		if err != nil {
+			t.Fatal(err)
+		}
 		keys = append(keys, key)
 		validators = append(validators, Descriptor{
 			Name: fmt.Sprintf("v%d", i+1), NetworkKey: hex.EncodeToString(pub), Proposer: Address{1}, Addrs: []string{"/ip4/127.0.0.1/tcp/1"},
+			VotingKey: voting.Public(), VotingProof: voting.Possession(),
 		})
 	}
 	g, err := NewGenesis(GenesisOptions{ChainID: 7, Time: 1000, GasToken: DefaultGasToken, Treasury: DefaultTreasury}, validators)

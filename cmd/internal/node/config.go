@@ -16,6 +16,7 @@ import (
 
 	"github.com/daybreak-beacon/daybreak/cmd/internal/durable"
 	"github.com/daybreak-beacon/daybreak/p2p"
+	"github.com/daybreak-beacon/daybreak/scheduler/chain/finality"
 )
 
 // Config is config.json: what is this validator's own business. What all must agree on is in genesis.
@@ -111,10 +112,12 @@ type Address = common.Address
 
 // Descriptor is validator.json: what genesis says about a validator.
 type Descriptor struct {
-	Name       string   `json:"name"`
-	NetworkKey string   `json:"network_key"` // ed25519 public key, hex
-	Proposer   Address  `json:"proposer"`    // receives the fees of the blocks this validator proposes
-	Addrs      []string `json:"addrs"`       // where the other validators dial
+	Name        string              `json:"name"`
+	NetworkKey  string              `json:"network_key"`  // ed25519 public key, hex
+	VotingKey   finality.PublicKey  `json:"voting_key"`   // of its votes on blocks
+	VotingProof finality.Possession `json:"voting_proof"` // that it holds the voting key's secret
+	Proposer    Address             `json:"proposer"`     // receives the fees of the blocks this validator proposes
+	Addrs       []string            `json:"addrs"`        // where the other validators dial
 }
 
 var namePattern = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,31}$`)
@@ -127,6 +130,9 @@ func (d Descriptor) Validate() error {
 	}
 	if key, err := hex.DecodeString(d.NetworkKey); err != nil || len(key) != 32 {
 		errs = append(errs, fmt.Errorf("network_key: %q is not 32 bytes of hex", d.NetworkKey))
+	}
+	if err := d.VotingKey.Verify(d.VotingProof); err != nil {
+		errs = append(errs, fmt.Errorf("voting_key: %w", err))
 	}
 	if d.Proposer == (Address{}) {
 		errs = append(errs, errors.New("proposer: is missing; give the account that receives the fees"))

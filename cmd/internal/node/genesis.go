@@ -44,7 +44,8 @@ func NewGenesis(o GenesisOptions, validators []Descriptor) (*chain.Genesis, erro
 			return nil, fmt.Errorf("validator %s: network key is not hex", d.Name)
 		}
 		g.Validators = append(g.Validators, chain.Validator{
-			Index: uint32(i + 1), Name: d.Name, NetworkKey: chain.NetworkKey(key), Proposer: d.Proposer, Addrs: d.Addrs,
+			Index: uint32(i + 1), Name: d.Name, NetworkKey: chain.NetworkKey(key), VotingKey: d.VotingKey, VotingProof: d.VotingProof,
+			Proposer: d.Proposer, Addrs: d.Addrs,
 		})
 	}
 	return chain.ParseGenesis(g.Encode()) // fills in what was left out, and validates

@@ -8,9 +8,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/daybreak-beacon/daybreak/cmd/internal/durable"
+	"github.com/daybreak-beacon/daybreak/scheduler/chain/finality"
 )
 
 // Home is a validator's folder:
@@ -19,6 +19,8 @@ import (
 //	genesis.json    the network: the same file at every validator
 //	validator.json  what goes into genesis about this validator; public
 //	network.key     ed25519 seed: this validator's identity; secret
+//	voting.key      what its votes on blocks are signed with; secret
+//	votes           journal of these votes, as precious as the key: one without the other must not vote
 //	lock            held by the running daemon
 //	chain           genesis hash the folder's data belong to
 //	log/            the replicated log and its snapshots
@@ -32,6 +34,8 @@ const (
 	fileGenesis    = "genesis.json"
 	fileDescriptor = "validator.json"
 	fileNetworkKey = "network.key"
+	fileVotingKey  = "voting.key"
+	fileVotes      = "votes"
 	fileLock       = "lock"
 	fileChain      = "chain"
 	dirLog         = "log"
@@ -50,33 +54,8 @@ func (h Home) GenesisPath() string { return h.Path(fileGenesis) }
 // DescriptorPath is where Init leaves what others need to know of this validator.
 func (h Home) DescriptorPath() string { return h.Path(fileDescriptor) }
 
-// networkKeyPrefix types the file: a share or another secret put in its place is refused by name.
-const networkKeyPrefix = "daybreak-network-key-v1:"
-
 // maxSmallFile bounds the files a person or Init writes into a home, in bytes.
 const maxSmallFile = 64 << 10
-
-// NetworkKey reads the validator's identity.
-func (h Home) NetworkKey() (ed25519.PrivateKey, error) {
-	path := h.Path(fileNetworkKey)
-	data, err := durable.ReadSecret(path, maxSmallFile)
-	if err != nil {
-		return nil, fmt.Errorf("reading network key: %w", err)
-	}
-	text, ok := strings.CutPrefix(strings.TrimSpace(string(data)), networkKeyPrefix)
-	if !ok {
-		return nil, fmt.Errorf("reading network key: %s does not begin with %q: put the validator's file back from a backup", path, networkKeyPrefix)
-	}
-	seed, err := hex.DecodeString(text)
-	if err != nil || len(seed) != ed25519.SeedSize {
-		return nil, fmt.Errorf("reading network key: %s does not hold %d bytes of hex: put the validator's file back from a backup", path, ed25519.SeedSize)
-	}
-	return ed25519.NewKeyFromSeed(seed), nil
-}
-
-func encodeNetworkKey(key ed25519.PrivateKey) []byte {
-	return []byte(networkKeyPrefix + hex.EncodeToString(key.Seed()) + "\n")
-}
 
 // Init makes the folder of a new validator: a fresh network key, cfg, and the descriptor for genesis. The folder appears
 // whole or not at all, and one that already holds something is left alone.
@@ -88,7 +67,14 @@ func (h Home) Init(cfg Config, name string, proposer Address, addrs []string) (D
 	if err != nil {
 		return Descriptor{}, err
 	}
-	d := Descriptor{Name: name, NetworkKey: hex.EncodeToString(pub), Proposer: proposer, Addrs: addrs}
+	voting, err := finality.NewSecret()
+	if err != nil {
+		return Descriptor{}, err
+	}
+	d := Descriptor{
+		Name: name, NetworkKey: hex.EncodeToString(pub), VotingKey: voting.Public(), VotingProof: voting.Possession(),
+		Proposer: proposer, Addrs: addrs,
+	}
 	if err := d.Validate(); err != nil {
 		return Descriptor{}, err
 	}
@@ -100,7 +86,7 @@ func (h Home) Init(cfg Config, name string, proposer Address, addrs []string) (D
 		return Descriptor{}, fmt.Errorf("making %s: %w", h, err)
 	}
 	defer os.RemoveAll(tmp) // after the rename there is nothing left under this name
-	if err := Home(tmp).fill(cfg, d, key); err != nil {
+	if err := Home(tmp).fill(cfg, d, key, voting); err != nil {
 		return Descriptor{}, err
 	}
 	// os.Rename does not replace a folder; an empty one has to go first, and a filled one does not go.
@@ -113,8 +99,14 @@ func (h Home) Init(cfg Config, name string, proposer Address, addrs []string) (D
 	return d, nil
 }
 
-func (h Home) fill(cfg Config, d Descriptor, key ed25519.PrivateKey) error {
+func (h Home) fill(cfg Config, d Descriptor, key ed25519.PrivateKey, voting finality.Secret) error {
 	if err := durable.CreateSecret(h.Path(fileNetworkKey), encodeNetworkKey(key)); err != nil {
+		return err
+	}
+	if err := durable.CreateSecret(h.Path(fileVotingKey), encodeVotingKey(voting)); err != nil {
+		return err
+	}
+	if err := finality.CreateJournal(h.Path(fileVotes), d.VotingKey); err != nil {
 		return err
 	}
 	if err := durable.CreatePublic(h.Path(fileConfig), cfg.Encode()); err != nil {
