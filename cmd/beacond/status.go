@@ -92,6 +92,10 @@ func judge(info api.Info) error {
 		return fmt.Errorf("the network stands still since slot %d: no validator leads the log", info.Head.Timestamp)
 	case info.Head.Timestamp+staleAfter < info.Slot:
 		return cli.NotYet(fmt.Errorf("the node is %d slots behind", info.Slot-info.Head.Timestamp))
+	case info.NotVoting != "":
+		return fmt.Errorf("this validator votes for no block: %s", cli.Word(info.NotVoting))
+	case info.Final.Timestamp+staleAfter < info.Slot:
+		return fmt.Errorf("no block is final since slot %d: too few validators vote", info.Final.Timestamp)
 	case info.LatestKey+staleAfter < info.Slot:
 		return fmt.Errorf("no slot has got a key since slot %d", info.LatestKey)
 	}
@@ -117,6 +121,24 @@ func shareText(s api.Info) string {
 	return cli.Word(s.Share)
 }
 
+// finalText tells how far behind the head finality is, and what stands in its way here.
+func finalText(s api.Info) string {
+	text := "none yet"
+	if s.Final.Number > 0 {
+		text = fmt.Sprintf("block %d, the head", s.Final.Number)
+		if behind := s.Head.Number - min(s.Final.Number, s.Head.Number); behind > 0 {
+			text = fmt.Sprintf("block %d, %d behind the head", s.Final.Number, behind)
+		}
+	}
+	if s.NotVoting != "" {
+		text += "; this validator does not vote"
+	}
+	if s.DoubleVotes > 0 {
+		text += fmt.Sprintf("; %d double votes, see /v1/evidence", s.DoubleVotes)
+	}
+	return text
+}
+
 func printStatus(w io.Writer, s api.Info, now time.Time) error {
 	leader := "none"
 	if s.Leader != 0 {
@@ -139,12 +161,13 @@ chain id      %d
 genesis hash  %s
 group key     %s
 head          %s
+final         %s
 share         %s
 latest key    %s
 leader        %s
 peers         %d
 version       %s
 `, s.Index, s.Validators, cli.Word(s.Name), s.Threshold, s.ChainID, cli.Word(s.GenesisHash), cli.Word(key),
-		head, shareText(s), latest, leader, s.Peers, cli.Word(s.Version))
+		head, finalText(s), shareText(s), latest, leader, s.Peers, cli.Word(s.Version))
 	return err
 }

@@ -13,7 +13,7 @@ import (
 func healthy() api.Info {
 	return api.Info{
 		GroupKey: "0xaa", Epoch: 1, Validators: 4, Threshold: 3, Index: 2, Name: "bob", Slot: 1000, LatestKey: 999,
-		Head: api.Head{Number: 7, Timestamp: 999}, Leader: 1, Peers: 3, Share: api.ShareHeld, Ceremony: "done",
+		Head: api.Head{Number: 7, Timestamp: 999}, Final: api.Head{Number: 6, Timestamp: 998}, Leader: 1, Peers: 3, Share: api.ShareHeld, Ceremony: "done",
 	}
 }
 
@@ -24,7 +24,12 @@ func TestStatusSaysHowTheValidatorIs(t *testing.T) {
 		says   []string // in what is printed
 		err    string
 	}{
-		"all is well": {func(*api.Info) {}, cli.ExitOK, []string{"share         held\n", "latest key    slot 999, 1s ago\n"}, ""},
+		"all is well": {func(*api.Info) {}, cli.ExitOK, []string{"share         held\n", "latest key    slot 999, 1s ago\n", "final         block 6, 1 behind the head\n"}, ""},
+		"it does not vote": {
+			func(i *api.Info) { i.NotVoting, i.DoubleVotes, i.Final.Number = "vote journal: missing", 2, 7 },
+			cli.ExitError, []string{"block 7, the head; this validator does not vote; 2 double votes, see /v1/evidence\n"}, "votes for no block: vote journal: missing",
+		},
+		"nothing becomes final": {func(i *api.Info) { i.Final.Timestamp = 900 }, cli.ExitError, nil, "no block is final since slot 900"},
 		"the share is lost": {
 			func(i *api.Info) { i.Share = api.ShareLost },
 			cli.ExitError, []string{"share         none: put ceremony/share-1 back from the backup\n"}, "no share of the group key",

@@ -322,9 +322,6 @@ func TestReads(t *testing.T) {
 	if r.Head() != before || r.build(t, 1, nil).Header.Parent != before.Hash {
 		t.Error("a simulated call changed the chain")
 	}
-	if !r.IsFinal(before.Time) || r.IsFinal(before.Time+1) {
-		t.Error("final are the slots up to the head's")
-	}
 }
 
 // order is a log of one member that leads or not, as told.

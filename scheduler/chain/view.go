@@ -63,10 +63,6 @@ func schedulerView(host *memory.Host) scheduler.View {
 	return scheduler.View{Reader: host.Space(scheduler.Address)}
 }
 
-// IsFinal says whether nothing can be ordered any more into a block at or before the slot: a block with at least that timestamp
-// is applied. (Until validators vote, applied is final.)
-func (c *Chain) IsFinal(slot uint64) bool { return c.Head().Time >= slot }
-
 // Block returns an applied block, if it is recent enough to be kept.
 func (c *Chain) Block(number uint64) (*Applied, bool) {
 	c.mu.RLock()

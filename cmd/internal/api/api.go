@@ -8,6 +8,8 @@
 //	GET  /v1/entries/{id}/runs      receipts of its runs in recent blocks, oldest first
 //	GET  /v1/accounts/{address}     nonce, balance and escrow of an account
 //	GET  /v1/blocks/{number}        a recent block; "latest" for the head
+//	GET  /v1/blocks/{number}/certificate  who voted for it: the proof that it is final; "latest" for the newest
+//	GET  /v1/evidence               votes of one validator for two blocks at one height
 //	POST /v1/transactions           a signed Ethereum transaction, as bytes or 0x hex
 //	GET  /v1/transactions/{hash}    its receipt
 //	POST /v1/call                   a call tried on the head's state, without effect
@@ -35,10 +37,13 @@ type Info struct {
 	Slot        uint64 `json:"slot"`       // the present one by this node's clock
 	LatestKey   uint64 `json:"latest_key"` // newest slot whose key this node holds; 0 for none
 	Head        Head   `json:"head"`
-	Leader      int    `json:"leader"`      // index of the validator that orders entries now; 0 while there is none
-	CatchingUp  bool   `json:"catching_up"` // it has yet to apply what the others have: head and what hangs on it are of the past
-	Peers       int    `json:"peers"`       // validators this one is connected to
-	Share       string `json:"share"`       // of the group key: one of the words below; empty while it is not known
+	Final       Head   `json:"final"`        // newest block that enough validators voted for; it has no state root here
+	NotVoting   string `json:"not_voting"`   // why this validator votes for no block; empty if it does
+	DoubleVotes int    `json:"double_votes"` // heights at which a validator voted for two blocks: see /v1/evidence
+	Leader      int    `json:"leader"`       // index of the validator that orders entries now; 0 while there is none
+	CatchingUp  bool   `json:"catching_up"`  // it has yet to apply what the others have: head and what hangs on it are of the past
+	Peers       int    `json:"peers"`        // validators this one is connected to
+	Share       string `json:"share"`        // of the group key: one of the words below; empty while it is not known
 	Ceremony    string `json:"ceremony"`
 	GasToken    string `json:"gas_token"` // account of the token that fees are paid in
 	Version     string `json:"version"`
@@ -172,6 +177,22 @@ type Block struct {
 	Proposer int       `json:"proposer"` // index of the validator that built it
 	Keys     []Key     `json:"keys"`     // slot keys the block brings on chain
 	Receipts []Receipt `json:"receipts"`
+}
+
+// Certificate is the answer of /v1/blocks/{number}/certificate.
+type Certificate struct {
+	Number      uint64 `json:"number"`
+	Hash        string `json:"hash"`        // of the block
+	Voters      []int  `json:"voters"`      // indices of the validators that signed it, ascending
+	Certificate string `json:"certificate"` // all of it, as package finality encodes it
+}
+
+// Evidence is one element of the answer of /v1/evidence.
+type Evidence struct {
+	Validator int      `json:"validator"`
+	Number    uint64   `json:"number"`
+	Hashes    []string `json:"hashes"` // the two blocks it signed
+	Votes     string   `json:"votes"`  // both, as package finality encodes evidence
 }
 
 // Submitted is the answer to a posted transaction: taken into the pool, not yet in a block.

@@ -101,6 +101,20 @@ func (c *Client) Block(ctx context.Context, number uint64) (out Block, err error
 	return out, c.get(ctx, "/v1/blocks/"+strconv.FormatUint(number, 10), &out)
 }
 
+// Certificate asks for the certificate of a recent block; 0 for the newest there is.
+func (c *Client) Certificate(ctx context.Context, number uint64) (out Certificate, err error) {
+	which := "latest"
+	if number > 0 {
+		which = strconv.FormatUint(number, 10)
+	}
+	return out, c.get(ctx, "/v1/blocks/"+which+"/certificate", &out)
+}
+
+// Evidence asks which validators voted for two blocks at one height.
+func (c *Client) Evidence(ctx context.Context) (out []Evidence, err error) {
+	return out, c.get(ctx, "/v1/evidence", &out)
+}
+
 // Receipt asks for the receipt of a transaction.
 func (c *Client) Receipt(ctx context.Context, hash string) (out Receipt, err error) {
 	return out, c.get(ctx, "/v1/transactions/"+url.PathEscape(hash), &out)

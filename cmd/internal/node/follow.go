@@ -30,6 +30,10 @@ func (n *Node) follow(ctx context.Context, events *chain.Subscription) {
 		switch {
 		case e.Block != nil:
 			n.tellBlock(e.Block, e.Replay)
+			select {
+			case n.voter.applied <- struct{}{}:
+			default: // it will look at the head
+			}
 			n.tick(ctx)
 		case e.Activation != nil:
 			level := slog.LevelInfo

@@ -10,6 +10,7 @@ import (
 	"github.com/daybreak-beacon/daybreak/p2p"
 	"github.com/daybreak-beacon/daybreak/partials"
 	"github.com/daybreak-beacon/daybreak/scheduler/chain"
+	"github.com/daybreak-beacon/daybreak/scheduler/chain/finality"
 )
 
 // Topics. Their names carry the genesis hash on the wire (package p2p).
@@ -18,6 +19,7 @@ const (
 	topicTransactions = "transactions"
 	topicCeremony     = "ceremony"
 	topicWants        = "wants"
+	topicVotes        = "votes"
 )
 
 // verifyUpTo is the size of network up to which each partial is verified before it is relayed. Above it, the author's
@@ -32,7 +34,7 @@ const maxWants = 16
 
 // topics are the joined ones.
 type topics struct {
-	partials, transactions, ceremony, wants p2p.Topic
+	partials, transactions, ceremony, wants, votes p2p.Topic
 }
 
 // joinTopics takes part in gossip. What was joined before an error is left when the network closes.
@@ -56,6 +58,8 @@ func (n *Node) joinTopics() (err error) {
 		n.checkCeremony, n.handleCeremony)
 	n.topics.wants = join(topicWants, p2p.TopicOptions{MaxSize: 8 * maxWants, PerAuthor: p2p.Rate{PerSecond: 4, Burst: 16}},
 		n.checkWants, n.handleWants)
+	n.topics.votes = join(topicVotes, p2p.TopicOptions{MaxSize: finality.VoteSize, PerAuthor: p2p.Rate{PerSecond: 8, Burst: 64}},
+		n.checkVote, n.handleVote)
 	return err
 }
 

@@ -31,6 +31,8 @@ func (n *Node) publicHandler() http.Handler {
 	get("/v1/entries/{id}/runs", n.getRuns)
 	get("/v1/accounts/{address}", n.getAccount)
 	get("/v1/blocks/{number}", n.getBlock)
+	get("/v1/blocks/{number}/certificate", n.getCertificate)
+	get("/v1/evidence", n.getEvidence)
 	get("/v1/transactions/{hash}", n.getReceipt)
 	mux.Handle("POST /v1/transactions", answer(n.log, n.postTransaction))
 	mux.Handle("POST /v1/call", answer(n.log, n.postCall))
@@ -75,6 +77,11 @@ func (n *Node) getInfo(*http.Request) (any, error) {
 	}
 	if leader, ok := n.raft.Leader(); ok {
 		info.Leader = int(leader)
+	}
+	final, evidence, notVoting := n.finality.state()
+	info.Final, info.DoubleVotes = headJSON(final), len(evidence)
+	if notVoting != nil {
+		info.NotVoting = notVoting.Error()
 	}
 	info.CatchingUp = n.catchingUp()
 	if key, epoch := n.groupKey(); len(key) > 0 {
@@ -248,12 +255,9 @@ func (n *Node) getAccount(r *http.Request) (any, error) {
 }
 
 func (n *Node) getBlock(r *http.Request) (any, error) {
-	text, number := r.PathValue("number"), n.chain.Head().Number
-	if text != "latest" {
-		var err error
-		if number, err = strconv.ParseUint(text, 10, 64); err != nil {
-			return nil, &httpError{err: classed(errInvalid, "block %.40q is not a number", text), hint: "\"latest\" is the head"}
-		}
+	number, err := blockNumber(r, n.chain.Head().Number)
+	if err != nil {
+		return nil, err
 	}
 	a, ok := n.chain.Block(number)
 	switch head := n.chain.Head().Number; {
@@ -263,6 +267,46 @@ func (n *Node) getBlock(r *http.Request) (any, error) {
 		return nil, &httpError{err: classed(errNotYet, "block %d is not there", number), hint: fmt.Sprintf("the head is %d", head)}
 	}
 	return nil, &httpError{err: classed(errStale, "block %d is too old to be kept here", number)}
+}
+
+// blockNumber is the block that a path names.
+func blockNumber(r *http.Request, latest uint64) (uint64, error) {
+	text := r.PathValue("number")
+	if text == "latest" {
+		return latest, nil
+	}
+	number, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		return 0, &httpError{err: classed(errInvalid, "block %.40q is not a number", text), hint: "\"latest\" is the newest"}
+	}
+	return number, nil
+}
+
+func (n *Node) getCertificate(r *http.Request) (any, error) {
+	final := n.finality.head().Number
+	number, err := blockNumber(r, final)
+	if err != nil {
+		return nil, err
+	}
+	if c, ok := n.finality.certificate(number); ok {
+		return certificateJSON(c), nil
+	}
+	if number >= final {
+		return nil, &httpError{err: classed(errNotYet, "block %d has no certificate", number), hint: fmt.Sprintf("block %d is final", final)}
+	}
+	return nil, &httpError{
+		err:  classed(errStale, "the certificate of block %d is not kept here", number),
+		hint: fmt.Sprintf("block %d is final, and so is all before it", final),
+	}
+}
+
+func (n *Node) getEvidence(*http.Request) (any, error) {
+	_, evidence, _ := n.finality.state()
+	out := make([]api.Evidence, len(evidence))
+	for i, e := range evidence {
+		out[i] = evidenceJSON(e)
+	}
+	return out, nil
 }
 
 func (n *Node) getReceipt(r *http.Request) (any, error) {

@@ -36,8 +36,9 @@ func (n *Node) tick(ctx context.Context) {
 	n.loop.do(ctx, func() {
 		now := time.Now()
 		n.activate(now)
+		n.finalize()
 		pending, head := n.chain.PendingSlots(uint64(now.Unix())), n.chain.Head()
-		n.act(n.slots.block(now, head.Time, pending))
+		n.act(n.slots.block(now, n.finality.head().Time, pending))
 		n.metrics.height.Set(float64(head.Number)) // here, for a snapshot moves the head without a block
 		n.metrics.headTime.Set(float64(head.Time))
 		n.metrics.pool.Set(float64(n.slots.backlog()))

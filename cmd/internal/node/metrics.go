@@ -14,6 +14,7 @@ type metrics struct {
 	partials  *prometheus.CounterVec
 	entries   *prometheus.CounterVec
 	height    prometheus.Gauge
+	final     prometheus.Gauge
 	headTime  prometheus.Gauge
 	peers     prometheus.Gauge
 	pool      prometheus.Gauge
@@ -46,6 +47,7 @@ func newMetrics() *metrics {
 		partials: counter("partials_total", "Partials that came by gossip.", "verdict"),
 		entries:  counter("entry_events_total", "Events of the scheduler in applied blocks.", "event"),
 		height:   gauge("head_height", "Number of the last applied block."),
+		final:    gauge("final_height", "Number of the newest final block: enough validators voted for it."),
 		headTime: gauge("head_timestamp_seconds", "Timestamp of the last applied block."),
 		peers:    gauge("peers", "Validators this one is connected to."),
 		pool:     gauge("pool_identities", "Identities whose partials are being collected."),

@@ -7,6 +7,8 @@
 //	partial   gossip → checked from cheap to dear, in parallel → slots.partial → recovery, on a worker → slots.outcome
 //	          → key store → stream, HTTP, and the next block if an entry waits for it
 //	block     leader, 0.4 s into each second → log → Chain.Apply → slots.tick, stream, log lines
+//	vote      applied block → journal, synced → vote → gossip → tally → certificate: the block is final, and slots up to its
+//	          timestamp may be signed
 //	ceremony  own entry → gossip → every node's pool → the leader proposes it → log → machine
 //	tx        HTTP or gossip → mempool → block
 //
@@ -22,7 +24,7 @@
 //
 // # Security
 //
-// A partial leaves only by mayRelease. A share is stored before the node goes on, or the node stops. Peers pay for what is
+// A partial leaves only by mayRelease, a vote only after it is in the journal. A share is stored before the node goes on, or the node stops. Peers pay for what is
 // provably their fault, never for what only this node cannot judge. The public listener answers anybody within bounds; the
 // operator's listener tells more and belongs on loopback.
 package node
@@ -82,6 +84,8 @@ type Node struct {
 	ceremonyPool *ceremonyPool
 	prepared     *preparedSlots
 	group        atomic.Pointer[partials.Group] // nil until the ceremony is done
+	finality     *finalized
+	voter        *voter
 	health       health
 
 	loop       *loop
@@ -269,8 +273,11 @@ func (n *Node) openStores() (err error) {
 	}
 	n.tellHasShare(n.ceremony.share)
 	n.slots.restarted = n.ceremony.kept != nil
-	n.chain, err = chain.New(chain.Config{Genesis: n.genesis, App: n.ceremony, Run: spread})
-	return err
+	if n.chain, err = chain.New(chain.Config{Genesis: n.genesis, App: n.ceremony, Run: spread}); err != nil {
+		return err
+	}
+	n.finality = newFinalized(n.genesis)
+	return n.openVoter()
 }
 
 func (n *Node) openListeners() (err error) {
@@ -328,7 +335,7 @@ func (n *Node) openLog() error {
 
 func (n *Node) startLoops() error {
 	for _, run := range []func(context.Context){
-		n.loop.run, n.clockLoop, n.sendLoop, n.fetchLoop, n.produceLoop, n.ceremonyLoop, n.watchLoop, n.rebroadcastLoop,
+		n.loop.run, n.clockLoop, n.sendLoop, n.fetchLoop, n.produceLoop, n.ceremonyLoop, n.watchLoop, n.rebroadcastLoop, n.voteLoop,
 	} {
 		n.wg.Go(func() { run(n.ctx) })
 	}

@@ -56,7 +56,7 @@ type slots struct {
 	share partials.Share  // zero if this node has none
 	pool  *partials.Pool
 
-	head     uint64   // timestamp of the last applied block
+	final    uint64   // timestamp of the newest final block
 	pending  []uint64 // slots that entries on chain wait for
 	fresh    uint64   // slots before it ended before this node could sign
 	first    uint64   // oldest slot signed without being asked, as the group key was not on chain before; notSigning until it is
@@ -123,19 +123,19 @@ func (s *slots) activate(now time.Time, first uint64) {
 // active tells whether slots are signed.
 func (s *slots) active() bool { return s.group != nil && s.first != notSigning }
 
-// block takes in that a block with this timestamp was applied, and that entries wait for the keys of these slots.
-func (s *slots) block(now time.Time, timestamp uint64, pending []uint64) todo {
-	s.head = max(s.head, timestamp)
+// block takes in that a block with this timestamp is final, and that entries wait for the keys of these slots.
+func (s *slots) block(now time.Time, final uint64, pending []uint64) todo {
+	s.final = max(s.final, final)
 	s.pending = pending
 	return s.tick(now)
 }
 
 // released is the newest slot that may be released; false if there is none.
 func (s *slots) released(now time.Time) (uint64, bool) {
-	if now.Unix() < 1 || s.head == 0 {
+	if now.Unix() < 1 || s.final == 0 {
 		return 0, false
 	}
-	return min(uint64(now.Unix())-1, s.head), true
+	return min(uint64(now.Unix())-1, s.final), true
 }
 
 // oldestOfUse is the oldest slot of which others take a partial that they did not ask for. Whoever replays the chain's past
@@ -206,7 +206,7 @@ func (s *slots) shut(now time.Time, newest uint64) {
 // work signs, sends again and asks, whatever is due for a slot.
 func (s *slots) work(now time.Time, slot uint64, o *openSlot, do *todo) {
 	switch {
-	case o.envelope == nil && !s.share.IsZero() && mayRelease(slot, now, s.head):
+	case o.envelope == nil && !s.share.IsZero() && mayRelease(slot, now, s.final):
 		id := tlock.SlotIdentity(slot)
 		part := s.share.Sign(partials.Prepare(s.ns, id))
 		o.envelope = s.group.Seal(id, part).Encode()
@@ -319,7 +319,7 @@ func (s *slots) take(now time.Time, k newKey, do *todo) {
 // want takes in that a validator asks for the key of an old slot. It returns errNotYet if the slot may not be released, or
 // too many are wanted already, by it or by all.
 func (s *slots) want(now time.Time, slot uint64, by uint32) error {
-	if !s.active() || !mayRelease(slot, now, s.head) {
+	if !s.active() || !mayRelease(slot, now, s.final) {
 		return classed(errNotYet, "slot %d may not be released yet", slot)
 	}
 	count, own := 0, 0
@@ -380,7 +380,7 @@ func (s *slots) why(now time.Time, slot uint64) missedSlot {
 		}
 	}
 	switch {
-	case !mayRelease(slot, now, s.head):
+	case !mayRelease(slot, now, s.final):
 		m.reason = reasonNoBlock
 	case m.have < s.group.Threshold() && s.share.IsZero():
 		m.reason = reasonNoShare

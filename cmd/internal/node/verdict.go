@@ -10,6 +10,7 @@ import (
 	"github.com/daybreak-beacon/daybreak/p2p"
 	"github.com/daybreak-beacon/daybreak/partials"
 	"github.com/daybreak-beacon/daybreak/scheduler/chain"
+	"github.com/daybreak-beacon/daybreak/scheduler/chain/finality"
 	"github.com/daybreak-beacon/daybreak/tlock"
 )
 
@@ -48,7 +49,7 @@ var classes = []struct {
 	class  class
 	errors []error
 }{
-	{invalid, []error{errInvalid, partials.ErrInvalid, dkg.ErrInvalid, chain.ErrInvalid, tlock.ErrMalformed, tlock.ErrWrongKey, tlock.ErrTampered}},
+	{invalid, []error{errInvalid, partials.ErrInvalid, dkg.ErrInvalid, chain.ErrInvalid, finality.ErrInvalid, tlock.ErrMalformed, tlock.ErrWrongKey, tlock.ErrTampered}},
 	{stale, []error{errStale, partials.ErrStale, dkg.ErrStale, chain.ErrStale}},
 	{notYet, []error{errNotYet, partials.ErrNotYet, dkg.ErrNotYet, chain.ErrNotYet}},
 }

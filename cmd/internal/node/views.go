@@ -11,6 +11,7 @@ import (
 	"github.com/daybreak-beacon/daybreak/cmd/internal/api"
 	"github.com/daybreak-beacon/daybreak/scheduler"
 	"github.com/daybreak-beacon/daybreak/scheduler/chain"
+	"github.com/daybreak-beacon/daybreak/scheduler/chain/finality"
 	"github.com/daybreak-beacon/daybreak/tlock"
 )
 
@@ -37,6 +38,21 @@ func blockJSON(a *chain.Applied) api.Block {
 		b.Receipts = append(b.Receipts, receiptJSON(a, i))
 	}
 	return b
+}
+
+func certificateJSON(c *finality.Certificate) api.Certificate {
+	out := api.Certificate{Number: c.Height, Hash: hex0x(c.Digest[:]), Certificate: hex0x(c.Encode())}
+	for _, index := range c.Indices() {
+		out.Voters = append(out.Voters, int(index))
+	}
+	return out
+}
+
+func evidenceJSON(e finality.Evidence) api.Evidence {
+	return api.Evidence{
+		Validator: int(e.First.Index), Number: e.First.Height,
+		Hashes: []string{hex0x(e.First.Digest[:]), hex0x(e.Second.Digest[:])}, Votes: hex0x(e.Encode()),
+	}
 }
 
 func receiptJSON(a *chain.Applied, i int) api.Receipt {
