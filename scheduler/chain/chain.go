@@ -28,9 +28,9 @@
 // # Security
 //
 // Every rule of Apply holds against a lying proposer: it can leave out keys and users' transactions, and order the latter, and
-// nothing else. Two things do not hold against liars yet: the log tolerates crashes of a minority and trusts its members to follow
-// raft, so that a lying one can stall it or, as leader, commit different entries on different members; and what is applied is
-// taken for final. Votes and the log's guard are to close both. User transactions pay no fees on this host: a flood is bounded by
+// nothing else. The log tolerates crashes of a minority and trusts its members to follow raft: a lying one can stall it or, as
+// leader, commit different entries on different members. Then at most one of the blocks at a height becomes final (package
+// finality), and whoever applied the other stops. User transactions pay no fees on this host: a flood is bounded by
 // the limits of Mempool only.
 //
 // # Limits

@@ -57,6 +57,7 @@ func TestGenesisHashCoversEveryAgreedValue(t *testing.T) {
 		"threshold":      func(g *chain.Genesis) { g.Ceremony.Threshold++ },
 		"minimum QUAL":   func(g *chain.Genesis) { g.Ceremony.MinQual-- },
 		"phase timeout":  func(g *chain.Genesis) { g.Ceremony.PhaseTimeoutSeconds++ },
+		"voting key":     func(g *chain.Genesis) { g.Validators[1].VotingKey = votingKey(9).Public() },
 		"members' order": func(g *chain.Genesis) { g.Validators[0], g.Validators[1] = g.Validators[1], g.Validators[0] },
 	} {
 		g := testGenesis(4)
@@ -93,25 +94,28 @@ func TestGenesisDefaults(t *testing.T) {
 func TestGenesisRefusals(t *testing.T) {
 	valid := string(testGenesis(4).Encode())
 	for name, c := range map[string]struct{ from, to, want string }{
-		"unknown field":       {`"chain_id"`, `"chian_id": 1, "chain_id"`, "chian_id"},
-		"field given twice":   {`"chain_id"`, `"chain_id": 1, "chain_id"`, "given twice"},
-		"in another case":     {`"chain_id"`, `"Chain_ID": 1, "chain_id"`, "given twice"},
-		"holder given twice":  {alice.addr.Hex(), bob.addr.Hex(), "given twice"},
-		"short key":           {`"network_key": "`, `"network_key": "00`, "64 hexadecimal digits"},
-		"short address":       {alice.addr.Hex(), "0x1234", "40 hexadecimal digits"},
-		"amount not decimal":  {`"1000000000000000"`, `"0x10"`, "decimal"},
-		"amount negative":     {`"1000000000000000"`, `"-1"`, "decimal"},
-		"amount too large":    {`"1000000000000000"`, `"1` + strings.Repeat("0", 80) + `"`, "decimal"},
-		"amount a number":     {`"1000000000000000"`, `5`, "decimal strings"},
-		"chain id 0":          {`"chain_id": 31337`, `"chain_id": 0`, "chain_id is 0"},
-		"time in ms":          {`"genesis_time": 1800000000`, `"genesis_time": 1800000000000`, "in seconds"},
-		"index repeated":      {`"index": 2`, `"index": 1`, "position 2"},
-		"wrong threshold":     {`"threshold": 3`, `"threshold": 2`, "floor(2n/3)+1"},
-		"min_qual too low":    {`"min_qual": 4`, `"min_qual": 3`, "min_qual"},
-		"policy out of range": {`"cancel_refund_bps": 9000`, `"cancel_refund_bps": 10001`, "cancelRefundBps"},
-		"too much gas":        {`"gas_per_block": 30000000`, `"gas_per_block": 300000001`, "gas_per_block"},
-		"trailing content":    {"\n}\n", "\n}\n{}", "follows"},
-		"cut short":           {"\n}\n", "\n", "EOF"},
+		"unknown field":        {`"chain_id"`, `"chian_id": 1, "chain_id"`, "chian_id"},
+		"field given twice":    {`"chain_id"`, `"chain_id": 1, "chain_id"`, "given twice"},
+		"in another case":      {`"chain_id"`, `"Chain_ID": 1, "chain_id"`, "given twice"},
+		"holder given twice":   {alice.addr.Hex(), bob.addr.Hex(), "given twice"},
+		"short key":            {`"network_key": "`, `"network_key": "00`, "64 hexadecimal digits"},
+		"another's voting key": {votingKey(1).Public().String(), votingKey(3).Public().String(), "proof of possession is not of this voting key"},
+		"no voting key":        {`"voting_key": "` + votingKey(1).Public().String() + `",`, ``, "take voting_key and voting_proof"},
+		"short voting key":     {`"voting_key": "0x`, `"voting_key": "0x00`, "96 hexadecimal digits"},
+		"short address":        {alice.addr.Hex(), "0x1234", "40 hexadecimal digits"},
+		"amount not decimal":   {`"1000000000000000"`, `"0x10"`, "decimal"},
+		"amount negative":      {`"1000000000000000"`, `"-1"`, "decimal"},
+		"amount too large":     {`"1000000000000000"`, `"1` + strings.Repeat("0", 80) + `"`, "decimal"},
+		"amount a number":      {`"1000000000000000"`, `5`, "decimal strings"},
+		"chain id 0":           {`"chain_id": 31337`, `"chain_id": 0`, "chain_id is 0"},
+		"time in ms":           {`"genesis_time": 1800000000`, `"genesis_time": 1800000000000`, "in seconds"},
+		"index repeated":       {`"index": 2`, `"index": 1`, "position 2"},
+		"wrong threshold":      {`"threshold": 3`, `"threshold": 2`, "floor(2n/3)+1"},
+		"min_qual too low":     {`"min_qual": 4`, `"min_qual": 3`, "min_qual"},
+		"policy out of range":  {`"cancel_refund_bps": 9000`, `"cancel_refund_bps": 10001`, "cancelRefundBps"},
+		"too much gas":         {`"gas_per_block": 30000000`, `"gas_per_block": 300000001`, "gas_per_block"},
+		"trailing content":     {"\n}\n", "\n}\n{}", "follows"},
+		"cut short":            {"\n}\n", "\n", "EOF"},
 	} {
 		text := strings.Replace(valid, c.from, c.to, 1)
 		if text == valid {
@@ -133,6 +137,15 @@ func TestGenesisReportsAllProblemsAtOnce(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v\ndoes not say %q", err, want)
 		}
+	}
+}
+
+// TestGenesisVotingKeysAreTheirOwners: a key that is another's comes with a proof that verifies.
+func TestGenesisVotingKeysAreTheirOwners(t *testing.T) {
+	g := testGenesis(4)
+	g.Validators[2].VotingKey, g.Validators[2].VotingProof = g.Validators[0].VotingKey, g.Validators[0].VotingProof
+	if err := g.Validate(); err == nil || !strings.Contains(err.Error(), "1 and 3 have the same voting_key") {
+		t.Error(err)
 	}
 }
 
