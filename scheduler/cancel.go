@@ -6,11 +6,15 @@ import "github.com/holiman/uint256"
 // "Cancelling, expiring, and withdrawing"; S-CXL-01, S-CXL-02).
 func (c *call) cancel(id uint64) error {
 	e := readEntry(c.State, id)
-	if e.status != Scheduled {
+	if e.status != Scheduled && e.status != Paused {
 		return NotScheduled
 	}
 	if e.payer != c.Caller {
 		return NotPayer
+	}
+	if e.status == Paused {
+		c.cancelPaused(e)
+		return nil
 	}
 	fee := e.fee()
 	var refund uint256.Int
@@ -20,9 +24,8 @@ func (c *call) cancel(id uint64) error {
 	c.unlock(e.payer, fee)
 	c.give(e.payer, refund)
 	c.give(c.policy.Treasury, *new(uint256.Int).Sub(&fee, &refund))
-	c.drop(e, Cancelled)
 	c.emit(eventCancelled, refund.Bytes32(), wordOf(id))
-	return nil
+	return c.drop(e, Cancelled)
 }
 
 // expire returns the whole fee of an entry that can no longer run; anyone may call it, but not from inside a run (S-CXL-04).
@@ -40,9 +43,8 @@ func (c *call) expire(id uint64) error {
 	fee := e.fee()
 	c.unlock(e.payer, fee)
 	c.give(e.payer, fee)
-	c.drop(e, Expired)
 	c.emit(eventExpired, fee.Bytes32(), wordOf(id))
-	return nil
+	return c.drop(e, Expired)
 }
 
 // itemGone: the entry watches an item that has left the catalog. One that has fired does not care any more.
@@ -54,9 +56,9 @@ func (c *call) itemGone(e *entry) bool {
 	return !listed
 }
 
-// drop frees an entry's place, in a queue or on a watch list, and its Guaranteed capacity, and leaves its first word with the final
-// status (S-CXL-03, S-CXL-08).
-func (c *call) drop(e *entry, final Status) {
+// drop ends a Scheduled entry before it runs: it frees its place, in a queue or on a watch list, and its Guaranteed capacity, and
+// releases its reserve (S-CXL-03, S-CXL-08).
+func (c *call) drop(e *entry, final Status) error {
 	is := func(id uint64) bool { return id == e.id }
 	switch {
 	case e.key == WatchKey:
@@ -67,10 +69,6 @@ func (c *call) drop(e *entry, final Status) {
 	if e.sealed() {
 		c.uncountSealed(e)
 	}
-	e.status = final
-	writeHead(c.State, e.id, e.head)
-	prune(c.State, e.id)
+	c.finish(e, final)
+	return c.release(e)
 }
-
-// resume continues a paused series. No entry of this machine recurs, so none is ever paused.
-func (c *call) resume(uint64) error { return NotPaused }

@@ -73,6 +73,11 @@ func (c *call) placeFired(e *entry, room *room) {
 	}
 }
 
+// guaranteedGasLeft is what is left of a key's Guaranteed budget; reservedGas never exceeds the policy's (I-08).
+func (c *call) guaranteedGasLeft(key uint64) uint64 {
+	return c.policy.GuaranteedGasPerSlot - readQueueHead(c.State, key).reserved
+}
+
 // now is the key of the present block among keys of e's kind.
 func (c *call) now(e *candidate) uint64 {
 	if e.byHeight() {

@@ -111,6 +111,9 @@ type entry struct {
 	dependsOnFinished     uint8
 	backoffSlots          uint32
 	whenKind              uint8 // 0 unless conditional
+	remaining             uint32
+	periodSlots           uint64
+	reserve               reserve
 }
 
 func readEntry(r Reader, id uint64) *entry {
@@ -127,6 +130,9 @@ func readEntry(r Reader, id uint64) *entry {
 		dependsOnFinished: shape[5],
 		backoffSlots:      binary.BigEndian.Uint32(shape[8:]),
 		whenKind:          shape[6],
+		remaining:         binary.BigEndian.Uint32(shape[12:]),
+		periodSlots:       binary.BigEndian.Uint64(shape[16:]),
+		reserve:           readReserve(r, id),
 	}
 }
 
@@ -139,9 +145,12 @@ func (e *entry) write(s State) {
 	binary.BigEndian.PutUint32(shape[0:], e.dataLen)
 	shape[4], shape[5], shape[6] = e.dependencies, e.dependsOnFinished, e.whenKind
 	binary.BigEndian.PutUint32(shape[8:], e.backoffSlots)
+	binary.BigEndian.PutUint32(shape[12:], e.remaining)
+	binary.BigEndian.PutUint64(shape[16:], e.periodSlots)
 	writeHead(s, e.id, e.head)
 	s.Set(keyOf(tagEntry, e.id, wordTerms), terms)
 	s.Set(keyOf(tagEntry, e.id, wordShape), shape)
+	writeReserve(s, e.id, e.reserve)
 }
 
 func (e *entry) dependsOn(r Reader) []uint64 {
@@ -165,7 +174,7 @@ func writeDependsOn(s State, id uint64, deps []Dependency) {
 
 // cost is constant over an entry's life (I-36). It was checked not to overflow when the entry was scheduled.
 func (e *entry) cost() uint64 {
-	c, _ := Cost(e.gasLimit, uint64(e.dataLen), uint64(e.dependencies), false, false)
+	c, _ := Cost(e.gasLimit, uint64(e.dataLen), uint64(e.dependencies), e.recurs(), e.reserve != reserve{})
 	return c
 }
 
@@ -175,6 +184,7 @@ func (e *entry) fee() (f uint256.Int) {
 	return f
 }
 
+func (e *entry) recurs() bool     { return e.periodSlots != 0 } // to the last period (S-COST-04)
 func (e *entry) sealed() bool     { return e.flags&FlagSealed != 0 }
 func (e *entry) guaranteed() bool { return e.flags&FlagBestEffort == 0 }
 func (h head) byHeight() bool     { return h.key&HeightKey != 0 }
@@ -226,24 +236,24 @@ func (h head) passed(r Reader) bool {
 // settled: the outcome of h, a dependency, is final for its dependents.
 func (h head) settled(r Reader) bool { return h.status != Scheduled || h.passed(r) }
 
-// prune leaves a finished entry its first word (S-RUN-18).
-func prune(s State, id uint64) {
+// finish gives an entry its final status and prunes it to its first word (S-RUN-18, A-60).
+func (c *call) finish(e *entry, final Status) {
+	e.status = final
+	writeHead(c.State, e.id, e.head)
 	for i := uint64(wordTerms); i < wordsPerEntry; i++ {
-		s.Set(keyOf(tagEntry, id, i), Word{})
+		c.State.Set(keyOf(tagEntry, e.id, i), Word{})
 	}
-	s.SetBlob(keyOf(tagCalls, id, 0), nil)
+	c.State.SetBlob(keyOf(tagCalls, e.id, 0), nil)
 }
 
 // readEntryABI is entry(id). An unknown id is all zero.
 func readEntryABI(r Reader, id uint64) Entry {
 	e := readEntry(r, id)
-	shape, reserve := r.Get(keyOf(tagEntry, id, wordShape)), r.Get(keyOf(tagEntry, id, wordReserve))
 	return Entry{
 		Payer: e.payer, Key: e.key, Status: e.status, Attempts: e.attempts, MaxRetries: e.maxRetries, Flags: e.flags,
 		GasLimit: e.gasLimit, GasPrice: e.gasPrice, DeadlineSlot: e.deadlineSlot, DueSlot: e.dueSlot,
-		PeriodSlots:  binary.BigEndian.Uint64(shape[16:]),
-		ReserveToken: Addr(reserve[:20]), ReserveAmount: [12]byte(reserve[20:]),
-		Remaining: binary.BigEndian.Uint32(shape[12:]), BackoffSlots: e.backoffSlots, DependsOnFinished: e.dependsOnFinished,
+		PeriodSlots: e.periodSlots, ReserveToken: e.reserve.token, ReserveAmount: e.reserve.amount,
+		Remaining: e.remaining, BackoffSlots: e.backoffSlots, DependsOnFinished: e.dependsOnFinished,
 		DataLen: e.dataLen, WhenKind: e.whenKind,
 		Calls:       r.Blob(keyOf(tagCalls, id, 0)),
 		DependsOn:   e.dependsOn(r),

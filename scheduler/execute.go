@@ -51,8 +51,8 @@ func (c *call) covered(id uint64) bool {
 	return e.status == Scheduled && !locked.Lt(&fee) && !held.Lt(&fee)
 }
 
-// execute is execute(id): re-checks, status Executed, fee, dependency outcome, calls, outcome event, retry (S-RUN-19). used is the gas
-// of the calls. Its errors revert the whole execution; failing calls do not.
+// execute is execute(id): re-checks, status Executed, fee, dependency outcome, capture, calls, outcome event, then retry, pause or
+// recurrence (S-RUN-19). used is the gas of the calls. Its errors revert the whole execution; failing calls do not.
 func (c *call) execute(id uint64) (used uint64, err error) {
 	e, failedDependency, err := c.checkExecutable(id)
 	if err != nil {
@@ -69,16 +69,14 @@ func (c *call) execute(id uint64) (used uint64, err error) {
 	calls := c.storedCalls(id)
 	if failedDependency || len(calls) == 0 {
 		// A dependency that can no longer succeed and a payload that does not open are permanent: no retry.
-		c.fail(e)
-		return 0, nil
+		return 0, c.fail(e)
 	}
-	used, err = c.makeCalls(calls, e.gasLimit)
+	used, err = c.makeCalls(e, calls)
 	switch {
 	case err == nil:
-		c.emit(eventExecuted, wordOf(uint64(e.attempts)), wordOf(id))
-		prune(c.State, id)
+		c.succeed(e)
 	case !c.retry(e, fee):
-		c.fail(e)
+		return used, c.fail(e)
 	}
 	return used, nil
 }
@@ -114,13 +112,16 @@ func (c *call) markRunning() (done func()) {
 	return func() { c.State.SetTemp(keyOf(tagRunning, 0, 0), Word{}) }
 }
 
-// makeCalls makes an entry's calls in order; if one fails none has happened (S-RUN-12). A sealed entry may declare more gas than it
-// paid for: it runs out of gas before its first call (S-SEA-18).
-func (c *call) makeCalls(calls []Call, gasLimit uint64) (used uint64, err error) {
-	if need, ok := callsGas(calls, 0); !ok || need > gasLimit {
-		return gasLimit, CallFailed
+// makeCalls captures an entry's reserve and makes its calls in order; if anything fails nothing has happened (S-RUN-12). A sealed
+// entry may declare more gas than it paid for: it runs out of gas before its first call (S-SEA-18).
+func (c *call) makeCalls(e *entry, calls []Call) (used uint64, err error) {
+	if need, ok := callsGas(calls, 0); !ok || need > e.gasLimit {
+		return e.gasLimit, CallFailed
 	}
-	err = c.atomic(func() error {
+	err = c.atomic(func() (err error) {
+		if used, err = c.capture(e, calls[0].Target); err != nil {
+			return err
+		}
 		for _, call := range calls {
 			if c.forbidden(call.Target) {
 				return BadTarget // it became a MIP20 token (S-RUN-13)
@@ -169,12 +170,26 @@ func (c *call) retry(e *entry, fee uint256.Int) bool {
 	return true
 }
 
-// fail is a final failure.
-func (c *call) fail(e *entry) {
+// succeed ends a run whose calls worked.
+func (c *call) succeed(e *entry) {
+	c.emit(eventExecuted, wordOf(uint64(e.attempts)), wordOf(e.id))
+	c.recur(e)
+	c.finish(e, Executed)
+}
+
+// fail is a final failure: the reserve is released, and a series pauses or goes on.
+func (c *call) fail(e *entry) error {
 	c.emitExecutionFailed(e, false)
-	e.status = Failed
-	writeHead(c.State, e.id, e.head)
-	prune(c.State, e.id)
+	if err := c.release(e); err != nil {
+		return err
+	}
+	if e.pauses() {
+		c.pause(e)
+		return nil
+	}
+	c.recur(e)
+	c.finish(e, Failed)
+	return nil
 }
 
 func (c *call) emitExecutionFailed(e *entry, willRetry bool) {

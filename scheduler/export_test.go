@@ -2,7 +2,10 @@ package scheduler
 
 // What tests of the codec and of a run's inside need to see.
 
-var AbiEntry = abiEntry
+var (
+	AbiEntry = abiEntry
+	NextDue  = nextDue
+)
 
 // MethodSignatures lists the contract's methods.
 func MethodSignatures() (all []string) {
@@ -14,5 +17,5 @@ func MethodSignatures() (all []string) {
 
 // MakeCalls makes an entry's calls as its run does.
 func (m *Machine) MakeCalls(env Env, h *Host, calls []Call, gasLimit uint64) (used uint64, err error) {
-	return (&call{m, env, h}).makeCalls(calls, gasLimit)
+	return (&call{m, env, h}).makeCalls(&entry{gasLimit: gasLimit}, calls)
 }

@@ -18,19 +18,12 @@ func (c *call) schedule(p Params) (id uint64, err error) {
 	if err := c.checkCapacity(e, p.When.Item); err != nil {
 		return 0, err
 	}
+	c.storeOneShot(e, p)
+	if err := c.enter(e, data); err != nil {
+		return 0, err
+	}
 	fee := e.fee()
-	if !c.lock(e.payer, fee) {
-		return 0, InsufficientEscrow
-	}
-	c.store(e, p, data)
-	if p.conditional() {
-		c.watch(p.When.Item, id)
-	} else {
-		enqueue(c.State, e.key, id, e.reserved())
-	}
-	setUint64(c.State, tagMeta, 0, metaNextID, id+1)
-	feeWord := fee.Bytes32()
-	keyWord := wordOf(e.key)
+	feeWord, keyWord := fee.Bytes32(), wordOf(e.key)
 	c.emitData(eventScheduled, append(keyWord[:], feeWord[:]...), wordOf(id), wordOfAddr(e.payer))
 	return id, nil
 }
@@ -43,12 +36,10 @@ func (c *call) checkCapacity(e *entry, item Word) error {
 		}
 		return nil
 	}
-	head := readQueueHead(c.State, e.key)
-	if head.count >= uint64(c.policy.MaxEntriesPerBlock) {
+	if readQueueHead(c.State, e.key).count >= uint64(c.policy.MaxEntriesPerBlock) {
 		return SlotFull
 	}
-	// The remaining budget is compared, not the sum: reservedGas never exceeds the policy's (I-08).
-	if e.guaranteed() && e.cost() > c.policy.GuaranteedGasPerSlot-head.reserved {
+	if e.guaranteed() && e.cost() > c.guaranteedGasLeft(e.key) {
 		return SlotReserveFull
 	}
 	return nil
@@ -62,6 +53,7 @@ func (c *call) newEntry(id uint64, p Params, dataLen int) *entry {
 		gasLimit: p.GasLimit, gasPrice: p.GasPrice,
 		deadlineSlot: p.Slot + c.policy.MaxLateSlots, dueSlot: p.Slot,
 		dataLen: uint32(dataLen), dependencies: uint8(len(p.DependsOn)), backoffSlots: p.BackoffSlots,
+		remaining: p.Remaining, periodSlots: p.PeriodSlots, reserve: p.reserve(),
 	}
 	if p.Height != 0 {
 		e.key, e.deadlineSlot, e.dueSlot = HeightKey|p.Height, 0, 0
@@ -77,6 +69,9 @@ func (c *call) newEntry(id uint64, p Params, dataLen int) *entry {
 	if p.LateExecute {
 		e.flags |= FlagLateExecute
 	}
+	if p.PauseOnFail {
+		e.flags |= FlagPauseOnFail
+	}
 	if len(p.Ciphertext) > 0 {
 		e.flags |= FlagSealed
 	}
@@ -88,16 +83,32 @@ func (c *call) newEntry(id uint64, p Params, dataLen int) *entry {
 	return e
 }
 
-func (c *call) store(e *entry, p Params, data []byte) {
-	e.write(c.State)
+// storeOneShot writes the words that no period of a series has.
+func (c *call) storeOneShot(e *entry, p Params) {
 	writeDependsOn(c.State, e.id, p.DependsOn)
 	c.State.Set(keyOf(tagEntry, e.id, wordCommitment), p.Commitment)
 	c.State.Set(keyOf(tagEntry, e.id, wordItem), p.When.Item)
 	c.State.Set(keyOf(tagEntry, e.id, wordOperand), p.When.Operand)
-	c.State.SetBlob(keyOf(tagCalls, e.id, 0), data)
 	if e.sealed() {
 		c.countSealed(e)
 	}
+}
+
+// enter is how an entry, be it new or the next period of a series, becomes Scheduled: it takes the next id, locks its fee
+// (InsufficientEscrow), is stored with its data, takes its place in a queue or on a watch list, and holds its reserve (TransferFailed).
+func (c *call) enter(e *entry, data []byte) error {
+	if !c.lock(e.payer, e.fee()) {
+		return InsufficientEscrow
+	}
+	e.write(c.State)
+	c.State.SetBlob(keyOf(tagCalls, e.id, 0), data)
+	if e.key == WatchKey {
+		c.watch(readWhen(c.State, e).Item, e.id)
+	} else {
+		enqueue(c.State, e.key, e.id, e.reserved())
+	}
+	setUint64(c.State, tagMeta, 0, metaNextID, e.id+1)
+	return c.hold(e)
 }
 
 // validate applies the checks that need no capacity or escrow and returns the data to store: the encoded calls, or the ciphertext.
@@ -111,7 +122,7 @@ func (c *call) validate(p Params) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, check := range []func(Params) error{c.refuseRecurrence, c.checkCondition, c.checkPrice} {
+	for _, check := range []func(Params) error{c.checkCondition, c.checkPrice} {
 		if err := check(p); err != nil {
 			return nil, err
 		}
@@ -119,12 +130,12 @@ func (c *call) validate(p Params) ([]byte, error) {
 	if err := c.checkGas(p, len(data)); err != nil {
 		return nil, err
 	}
-	return data, c.refuseReserve(p)
+	return data, c.checkReserve(p)
 }
 
 func (p Params) conditional() bool { return p.When != Condition{} }
 func (p Params) recurs() bool      { return p.PeriodSlots != 0 }
-func (p Params) reserves() bool    { return p.ReserveToken != Addr{} || p.ReserveAmount != [12]byte{} }
+func (p Params) reserves() bool    { return p.reserve() != reserve{} }
 
 // checkClass is S-SCH-02 and S-SCH-18: conditional entries are BestEffort.
 func (c *call) checkClass(p Params) error {
@@ -146,26 +157,6 @@ func (c *call) checkTrigger(p Params) error {
 		return BeyondHorizon
 	case p.PeriodSlots > horizon, uint64(p.BackoffSlots) > horizon:
 		return BeyondHorizon
-	}
-	return nil
-}
-
-// checkRecurrence is S-SCH-08 and S-SCH-09: period, remaining and pauseOnFail belong together, and not to a height trigger, an
-// entry with dependencies or a conditional one.
-func (c *call) checkRecurrence(p Params) error {
-	if p.recurs() != (p.Remaining != 0) || p.PauseOnFail && !p.recurs() {
-		return CannotRecur
-	}
-	if p.recurs() && (p.Height != 0 || len(p.DependsOn) > 0 || p.conditional()) {
-		return CannotRecur
-	}
-	return nil
-}
-
-// refuseRecurrence refuses every recurrence: this machine runs one-shot entries.
-func (c *call) refuseRecurrence(p Params) error {
-	if p.recurs() {
-		return CannotRecur
 	}
 	return nil
 }
@@ -266,16 +257,4 @@ func callsGas(calls []Call, capture uint64) (sum uint64, ok bool) {
 		}
 	}
 	return sum, true
-}
-
-// refuseReserve is the shape of S-SCH-23, and refuses every reserve: this machine's token holds none.
-func (c *call) refuseReserve(p Params) error {
-	switch {
-	case !p.reserves():
-		return nil
-	case p.ReserveToken == c.policy.GasToken && p.ReserveAmount != [12]byte{}:
-		return ReserveIsGasToken
-	default:
-		return BadReserve
-	}
 }

@@ -4,8 +4,10 @@
 //
 // A slot is one second, named by its block timestamp. An entry waits in the queue of its key: a slot, or a height with HeightKey set.
 // It is Guaranteed, with gas reserved at its key, or BestEffort, chosen by price from what is left. Scheduling it locks its fee,
-// Cost * gasPrice; its run pays the fee to the block's proposer whatever the calls do. A conditional entry stands in no queue: it
-// watches an item of the oracle catalog until a write satisfies its condition.
+// Cost * gasPrice; its run pays the fee to the block's proposer whatever the calls do. It may hold a reserve, an amount of a MIP20
+// token that its run gives to the first call's target. A recurring entry that has run is followed by an entry for the next period, with
+// a new id, its own fee and its own reserve; after a failure it may pause instead, until its payer resumes or cancels the series. A
+// conditional entry stands in no queue: it watches an item of the oracle catalog until a write satisfies its condition.
 //
 // The machine keeps nothing of its own. State, token, beacon and the means to make calls are the Host's, small interfaces that an
 // embedding chain fills; package memory fills them in memory. Every node that begins the same block on the same state derives the same
@@ -32,25 +34,24 @@
 //
 // # Outcomes of a run
 //
-// Success: the fee is paid, and the logs say whether the calls worked (Executed) or not (ExecutionFailed, perhaps with a retry).
-// Reverted: the token failed to pay; the fee stays locked and expire returns it. Skipped: an earlier run canceled the entry, or escrow
-// cannot cover the fee; nothing is charged. An entry's status is Executed before its first call is made, so no target can cancel,
-// expire or rerun it.
+// Success: the fee is paid, and the logs say whether the calls worked (Executed) or not (ExecutionFailed, perhaps with a retry); a series
+// goes on (Recurred), starves (RecurrenceStarved) or pauses (Paused). Reverted: a token failed to pay or to release; fee and reserve stay
+// as they were and expire returns them. Skipped: an earlier run canceled the entry, or escrow cannot cover the fee; nothing is charged.
+// An entry's status is Executed before its first call is made, so no target can cancel, expire or rerun it.
 //
 // # Security
 //
 // What must hold, and the tests hold it against random streams of operations: an entry's calls succeed at most once; every fee is
-// paid once, refunded, or still locked; an entry that anyone could expire never runs; the calls of a sealed entry are read only with
-// its key, which no block may carry before the slot is over. The Host is trusted: one that lies about its state or token breaks all of
-// this. Targets are not: they run with the scheduler as their sender and may call back into it at any time, and must check themselves
-// what authorises a call. A proposer may leave keys out of its block, and so delay an entry; it cannot open one early. A target
-// that panics is a target that failed.
+// paid once, refunded, or still locked; every reserve is captured once, released, or still held; an entry that anyone could expire
+// never runs; the calls of a sealed entry are read only with its key, which no block may carry before the slot is over. The Host is
+// trusted: one that lies about its state or token breaks all of this. Targets are not: they run with the scheduler as their sender and
+// may call back into it at any time, and must check themselves what authorises a call. A proposer may leave keys out of its block, and
+// so delay an entry; it cannot open one early. A target that panics is a target that failed.
 //
 // # Limits
 //
-// One-shot entries, open or sealed, conditional or not, with retries and dependencies. A recurrence is refused with CannotRecur, a token
-// reserve with BadReserve. Timestamps and heights stay below 2^60. State is words, laid out as storage.go says,
-// and one blob of at most 4,268 bytes for an entry's calls.
+// Timestamps and heights stay below 2^60. State is words, laid out as storage.go says, and one blob of at most 4,268 bytes for an
+// entry's calls.
 //
 // Why not decrypt everything when the key arrives: the work before the first transaction stays bounded by what the block runs, and the
 // sweep at its end is bounded by maxEntriesPerBlock; both may use several cores through a Runner, and decide nothing in parallel.

@@ -27,7 +27,7 @@ const (
 	tagCalls     = 0x05 // id: blob; encoded calls, or the ciphertext while sealed
 	tagQueue     = 0x06 // queue key: see queue.go
 	tagPending   = 0x07 // slot: sealedPending
-	tagSweep     = 0x08 // ids that wait for the opening sweep, see sweep.go
+	tagSweep     = 0x08 // ids that wait for the opening sweep, see opening.go
 	tagRunning   = 0x09 // transient: nonzero while a system transaction executes
 	tagWatchers  = 0x0a // keccak256(item): watchersOf and watchedHeight, see watchers.go
 	tagWatched   = 0x0b // index 0: count of the items that have watchers; 1 and on: those items
