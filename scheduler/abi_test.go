@@ -37,6 +37,8 @@ const contractABI = `[
 {"type":"function","name":"queueAt","inputs":[{"type":"uint64"}],"outputs":[{"type":"uint64[]"}]},
 {"type":"function","name":"reservedGas","inputs":[{"type":"uint64"}],"outputs":[{"type":"uint64"}]},
 {"type":"function","name":"sealedPending","inputs":[{"type":"uint64"}],"outputs":[{"type":"uint64"}]},
+{"type":"function","name":"watchersOf","inputs":[{"type":"bytes32"}],"outputs":[{"type":"uint64[]"}]},
+{"type":"function","name":"watchedHeight","inputs":[{"type":"bytes32"}],"outputs":[{"type":"uint64"}]},
 {"type":"function","name":"balance","inputs":[{"type":"address"}],"outputs":[{"type":"uint256"}]},
 {"type":"function","name":"cost","inputs":[{"type":"uint64"},{"type":"uint256"},{"type":"uint256"},{"type":"bool"},{"type":"bool"}],"outputs":[{"type":"uint64"}]},
 {"type":"function","name":"nextId","outputs":[{"type":"uint64"}]},

@@ -31,6 +31,92 @@ func TestErrors(t *testing.T) {
 	})
 }
 
+// failing makes no call, and knows no tokens.
+type failing struct{ scheduler.Token }
+
+func (failing) Call(scheduler.Addr, uint64, []byte) ([]byte, uint64, error) {
+	return nil, 0, errors.New("no")
+}
+func (failing) IsMIP20(scheduler.Addr) bool { return false }
+
+// TestEachErrorIsRaised raises each of the 29 once, on a world with a written item, an entry at 110 and a reverting one of bob's.
+func TestEachErrorIsRaised(t *testing.T) {
+	schedule := func(change ...func(*scheduler.Params)) func(w *world) error {
+		return func(w *world) error {
+			_, err := w.trySchedule(alice, with(entryOf(300_000, 120), change...))
+			return err
+		}
+	}
+	resume := func(id uint64) []byte {
+		return append([]byte{0x1c, 0xde, 0xfe, 0xcf}, scheduler.CancelInput(id)[4:]...)
+	}
+	raise := map[scheduler.Error]func(w *world) error{
+		scheduler.NotChain:           func(w *world) error { return w.transact(alice, scheduler.ExecuteInput(1)).Err },
+		scheduler.NotPayer:           func(w *world) error { return w.cancel(bob, 1) },
+		scheduler.NotScheduled:       func(w *world) error { return w.cancel(alice, 9) },
+		scheduler.NotPaused:          func(w *world) error { return w.transact(alice, resume(1)).Err },
+		scheduler.NotDue:             func(w *world) error { return w.transact(scheduler.Address, scheduler.ExecuteInput(1)).Err },
+		scheduler.NotExpired:         func(w *world) error { return w.expire(1) },
+		scheduler.BadTarget:          schedule(to(mip20)),
+		scheduler.BadCalls:           schedule(calls(9)),
+		scheduler.BadTrigger:         schedule(func(p *scheduler.Params) { p.Height = 50 }),
+		scheduler.BadDependency:      schedule(needs(0)),
+		scheduler.SlotNotInFuture:    schedule(func(p *scheduler.Params) { p.Slot = 100 }),
+		scheduler.BeyondHorizon:      schedule(backoff(34_560_001)),
+		scheduler.GasLimitOutOfRange: schedule(func(p *scheduler.Params) { p.GasLimit = 59_999 }),
+		scheduler.ZeroGasPrice:       schedule(price(0)),
+		scheduler.GasPriceTooLow:     schedule(price(9)),
+		scheduler.DataTooLarge:       schedule(func(p *scheduler.Params) { p.Calls[0].Data = make([]byte, 3_873) }),
+		scheduler.BadClass:           schedule(func(p *scheduler.Params) { p.Class = 2 }),
+		scheduler.SlotReserveFull: func(w *world) error {
+			must(w, schedule(guaranteed)(w))
+			return schedule(guaranteed, func(p *scheduler.Params) { p.GasLimit = 500_000 - 202_000 + 1 })(w)
+		},
+		scheduler.SlotFull: func(w *world) error {
+			fill(w, 120, 120)
+			return schedule()(w)
+		},
+		scheduler.InsufficientEscrow: func(w *world) error { return w.withdraw(alice, 1e12) },
+		scheduler.TransferFailed:     func(w *world) error { return w.transact(proposer, scheduler.DepositInput(amount(1))).Err },
+		scheduler.BadReserve:         schedule(reserve(mip20, 0), func(p *scheduler.Params) { p.GasLimit = 300_000 }),
+		scheduler.ReserveIsGasToken:  schedule(reserve(gasToken, 1), func(p *scheduler.Params) { p.GasLimit = 300_000 }),
+		scheduler.CallFailed: func(w *world) error {
+			h := &scheduler.Host{State: w.Space(scheduler.Address), Executor: failing{}, Token: failing{}}
+			_, err := w.Machine().MakeCalls(w.Env(), h, entryOf(300_000, 110).Calls, 98_000)
+			return err
+		},
+		scheduler.CannotRecur:  schedule(func(p *scheduler.Params) { p.PeriodSlots = 5 }),
+		scheduler.BadSeal:      schedule(func(p *scheduler.Params) { p.Commitment[0] = 1 }),
+		scheduler.BadCondition: schedule(when(item, 4, 0)),
+		scheduler.WatchFull: func(w *world) error {
+			for range 256 {
+				must(w, schedule(when(item, scheduler.WhenNotHalted, 0))(w))
+			}
+			return schedule(when(item, scheduler.WhenNotHalted, 0))(w)
+		},
+		scheduler.Running: func(w *world) (err error) {
+			w.script = func(f *memory.Frame) ([]byte, error) {
+				_, err = f.Call(scheduler.Address, f.Gas, scheduler.ExpireInput(1))
+				return nil, nil
+			}
+			must(w, schedule(to(scriptTarget))(w))
+			w.EndBlock(nil)
+			w.block(120)
+			return err
+		},
+	}
+	for _, e := range scheduler.Errors() {
+		t.Run("S-ITF-08 "+e.Name(), func(t *testing.T) {
+			w := newWorld(t)
+			w.Write(item, word(1), false, false)
+			w.begin(1, 100)
+			w.deposit(alice, 1e11)
+			w.schedule(entryOf(300_000, 110))
+			expectErr(t, "raised", raise[e](w), e)
+		})
+	}
+}
+
 // eventSignatures are the ten events of document 002, "Interface", with the number of their indexed arguments.
 var eventSignatures = map[string]int{
 	"Scheduled(uint64 id,address payer,uint64 key,uint256 reserved)": 2,

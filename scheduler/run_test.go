@@ -153,24 +153,31 @@ func TestRun(t *testing.T) {
 		expectList(t, "events", w.events, "ExecutionFailed(1,0,true)")
 	})
 
-	t.Run("S-RUN-17 targets may deposit, schedule and withdraw", func(t *testing.T) {
+	t.Run("S-RUN-17 targets may deposit, schedule, cancel and withdraw, but not expire", func(t *testing.T) {
 		w := newWorld(t)
 		must(t, w.Mint(scriptTarget, amount(1e10)))
 		w.Approve(scriptTarget, scheduler.Address, amount(1e10))
 		w.script = func(f *memory.Frame) ([]byte, error) {
 			for _, input := range [][]byte{
-				scheduler.DepositInput(amount(5_000_000)),
+				scheduler.DepositInput(amount(9_000_000)),
 				scheduler.ScheduleInput(entryOf(300_000, 111)),
+				scheduler.ScheduleInput(entryOf(300_000, 112)),
+				scheduler.CancelInput(3),
 				scheduler.WithdrawInput(amount(2_000_000)),
 			} {
 				if _, err := f.Call(scheduler.Address, f.Gas, input); err != nil {
 					return nil, err
 				}
 			}
+			for _, id := range []uint64{1, 2, 3, 99} {
+				_, err := f.Call(scheduler.Address, f.Gas, scheduler.ExpireInput(id))
+				expectErr(t, "expire", err, scheduler.Running)
+			}
 			return nil, nil
 		}
-		one(t, w, to(scriptTarget))
-		expectList(t, "events", w.events, "Deposited(04,5000000)", "Scheduled(2,04,111,3000000)", "Withdrawn(04,2000000)", "Executed(1,0)")
+		one(t, w, to(scriptTarget), func(p *scheduler.Params) { p.GasLimit, p.Calls[0].GasLimit = 210_000, 200_000 })
+		expectList(t, "events", w.events,
+			"Deposited(04,9000000)", "Scheduled(2,04,111,3000000)", "Scheduled(3,04,112,3000000)", "Cancelled(3,2400000)", "Withdrawn(04,2000000)", "Executed(1,0)")
 		w.block(111)
 		expectList(t, "the nested entry", w.events, "Executed(2,0)")
 	})
