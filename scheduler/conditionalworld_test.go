@@ -59,6 +59,15 @@ func (w *world) identityOf(p scheduler.Params) scheduler.Word {
 	return condition
 }
 
+// conditionOfEntry is the condition of an entry on chain.
+func (w *world) conditionOfEntry(e scheduler.Entry) scheduler.Word {
+	w.Helper()
+	id, err := tlock.Condition{Payer: e.Payer, Item: e.WhenItem, Kind: e.WhenKind, Operand: e.WhenOperand, NotBefore: e.DueSlot}.Identity()
+	must(w, err)
+	condition, _ := id.Condition()
+	return condition
+}
+
 // sealedWatcher is watcher sealed to its condition, with gas limit 98,000: cost 342,000.
 func (w *world) sealedWatcher(slot, operand uint64) scheduler.Params {
 	w.Helper()

@@ -26,13 +26,15 @@ type invariants struct {
 	nextID                      uint64
 	block                       recorded
 	before                      map[uint64]scheduler.Entry // before the block began
-	seen                        map[string]int             // what the stream met, by name
+	fires                       map[uint64]bool            // watchers that the block must find to fire
+	watchedHeights              map[scheduler.Word]uint64
+	seen                        map[string]int // what the stream met, by name
 }
 
 func newInvariants() *invariants {
 	return &invariants{
 		ranOnce: map[[2]uint64]bool{}, expirable: map[uint64]bool{}, due: map[uint64]uint64{}, fee: map[uint64]uint256.Int{},
-		entries: map[uint64]scheduler.Entry{}, nextID: 1, seen: map[string]int{},
+		entries: map[uint64]scheduler.Entry{}, nextID: 1, seen: map[string]int{}, watchedHeights: map[scheduler.Word]uint64{},
 	}
 }
 
@@ -40,7 +42,10 @@ func (v *invariants) beforeBlock(w *world, b recorded) {
 	if v == nil {
 		return
 	}
-	v.block, v.before = b, v.entries
+	v.block, v.before, v.fires = b, v.entries, map[uint64]bool{}
+	for id, e := range v.entries {
+		v.fires[id] = e.Status == scheduler.Scheduled && w.firesNow(e)
+	}
 }
 
 // costOf is the entry's cost by the read function's formula.
@@ -87,7 +92,7 @@ func (v *invariants) afterBegin(w *world) {
 		}
 		w.assert(due, "I-22: entry %d is not due", r.ID)
 		if isSealed(e) {
-			w.assert(len(w.Beacon().KeyAt(e.DueSlot)) > 0 && now.Time <= e.Key+31, "I-22: entry %d has no key in time", r.ID)
+			w.assert(w.keyIsKnown(e, scheduler.Update{}) && now.Time <= e.Key+31, "I-22: entry %d has no key in time", r.ID)
 		}
 		w.assert(!isSealed(w.view().Entry(r.ID)), "I-22: entry %d is selected and sealed", r.ID)
 		w.assert(r.GasLimit == costOf(e), "I-36: entry %d costs %d, its transaction %d", r.ID, costOf(e), r.GasLimit)
@@ -122,6 +127,12 @@ func (v *invariants) checkMoves(w *world) {
 		if now := w.view().Entry(id); was.Status == scheduler.Scheduled && now.Key != was.Key {
 			moved[id] = now.Key
 			w.assert(!isGuaranteed(now), "I-32: entry %d moved and is Guaranteed", id)
+			if was.Key == scheduler.WatchKey {
+				v.seen["fired"]++
+				w.assert(v.fires[id], "I-28: entry %d fires on what its parent block left", id)
+				w.assert(now.DeadlineSlot == now.Key+w.Machine().Policy().MaxLateSlots, "I-26: entry %d fired and has deadline %d", id, now.DeadlineSlot)
+				continue
+			}
 			w.assert(now.DeadlineSlot == was.DeadlineSlot, "I-26: entry %d moved and has another deadline", id)
 		}
 	}
@@ -155,6 +166,9 @@ func (v *invariants) afterRuns(w *world) {
 		v.seen[[]string{"", "success", "reverted", "skipped"}[r.Outcome]]++
 		if isSealed(v.before[id]) {
 			v.seen["opened and run"]++
+			if v.before[id].WhenKind != 0 {
+				v.seen["condition opened and run"]++
+			}
 		}
 		if r.Outcome == scheduler.Success {
 			fee := v.fee[id]
@@ -227,6 +241,7 @@ func (v *invariants) look(w *world) {
 	now := map[uint64]scheduler.Entry{}
 	pending := map[uint64]uint64{}
 	keys := map[uint64]bool{}
+	fired := map[scheduler.Word][]uint64{}
 	for id := uint64(1); id < view.NextID(); id++ {
 		e := view.Entry(id)
 		now[id] = e
@@ -236,8 +251,12 @@ func (v *invariants) look(w *world) {
 		fee := feeOf(e)
 		lockedBy[e.Payer].Add(lockedBy[e.Payer], &fee)
 		keys[e.Key] = true
-		if isSealed(e) {
+		switch {
+		case isSealed(e) && e.WhenKind == 0:
 			pending[e.DueSlot]++
+		case isSealed(e) && e.Key != scheduler.WatchKey:
+			condition := w.conditionOfEntry(e)
+			fired[condition] = append(fired[condition], id)
 		}
 	}
 	sum := new(uint256.Int)
@@ -258,6 +277,11 @@ func (v *invariants) look(w *world) {
 	v.checkQueues(w, now, keys)
 	for slot := range v.due {
 		w.assert(view.SealedPending(v.due[slot]) == pending[v.due[slot]], "I-24: sealedPending(%d) is %d, counted %d", v.due[slot], view.SealedPending(v.due[slot]), pending[v.due[slot]])
+	}
+	for condition, ids := range fired {
+		got := slices.Clone(view.FiredEntries(condition))
+		slices.Sort(got)
+		w.assert(slices.Equal(got, ids), "entries that wait for condition %x: %v, counted %v", condition, got, ids)
 	}
 	v.entries = now
 }
@@ -280,9 +304,12 @@ func (v *invariants) checkHistory(w *world, now map[uint64]scheduler.Entry) {
 		}
 		w.assert(e.DueSlot == v.due[id], "I-26: dueSlot of %d changed", id)
 		w.assert(e.Attempts <= e.MaxRetries && e.Attempts >= was.Attempts, "I-20: attempts of %d: %d after %d, of %d", id, e.Attempts, was.Attempts, e.MaxRetries)
-		w.assert(e.DeadlineSlot == was.DeadlineSlot || e.Attempts > was.Attempts, "I-26: deadline of %d changed", id)
+		w.assert(e.DeadlineSlot == was.DeadlineSlot || e.Attempts > was.Attempts || was.Key == scheduler.WatchKey, "I-26: deadline of %d changed", id)
 		if isSealed(was) && !isSealed(e) && !isDetached(e) {
 			v.seen["opened by the sweep"]++
+			if e.WhenKind != 0 {
+				v.seen["condition opened by the sweep"]++
+			}
 		}
 		if e.Attempts > was.Attempts {
 			v.seen["retry"]++
@@ -322,6 +349,7 @@ func (v *invariants) checkQueues(w *world, now map[uint64]scheduler.Entry, keys 
 		}
 		w.assert(view.ReservedGas(key) == reserved && reserved <= w.Machine().Policy().GuaranteedGasPerSlot, "I-08: reservedGas(%d) is %d, counted %d", key, view.ReservedGas(key), reserved)
 	}
+	v.checkWatchers(w, now, queued)
 	for id, e := range now {
 		if e.Status != scheduler.Scheduled {
 			continue
@@ -332,6 +360,23 @@ func (v *invariants) checkQueues(w *world, now map[uint64]scheduler.Entry, keys 
 			places = 0
 		}
 		w.assert(queued[id] == places, "I-11: entry %d stands in %d queues, passed: %v", id, queued[id], behind)
+	}
+}
+
+// checkWatchers is I-27, and counts the watchers' places.
+func (v *invariants) checkWatchers(w *world, now map[uint64]scheduler.Entry, places map[uint64]int) {
+	for _, item := range streamItems {
+		ids := w.view().WatchersOf(item)
+		w.assert(len(ids) <= 256 && slices.IsSorted(ids), "I-27: watchers of an item: %v", ids)
+		for _, id := range ids {
+			places[id]++
+			e := now[id]
+			w.assert(e.Status == scheduler.Scheduled && e.Key == scheduler.WatchKey && e.WhenItem == item, "I-12 I-27: watcher %d: %+v", id, e)
+		}
+		height := w.view().WatchedHeight(item)
+		it, _ := w.Item(item)
+		w.assert(height >= v.watchedHeights[item] && height <= it.Height, "I-27: watchedHeight %d after %d, written at %d", height, v.watchedHeights[item], it.Height)
+		v.watchedHeights[item] = height
 	}
 }
 
@@ -357,7 +402,8 @@ func (v *invariants) afterBlock(w *world) {
 			w.assert(!v.expirable[id], "entry %d was expirable and is not any more", id)
 			continue
 		}
-		v.expirable[id] = true
+		// An item that comes back into the catalog takes this ground of expiry away again (I-19).
+		v.expirable[id] = e.Key != scheduler.WatchKey
 		r := f.Transact(e.Payer, scheduler.Address, 1_000_000, scheduler.WithdrawInput(v.fee[id]))
 		w.assert(r.Success, "I-40: the refund of %d cannot be withdrawn: %v", id, r.Err)
 	}
@@ -405,7 +451,7 @@ func TestInvariantsOfLongStreams(t *testing.T) {
 	for _, what := range []string{
 		"success", "reverted", "skipped", "retry", "moved", "moved with its dependency", "selected with its dependency", "opened and run",
 		"opened by the sweep", "Scheduled", "Executed", "ExecutionFailed", "Cancelled", "Expired", "Deposited", "Withdrawn", "SlotFull",
-		"SlotReserveFull", "InsufficientEscrow", "BadTarget", "BadDependency", "SlotNotInFuture", "NotExpired", "NotPayer", "NotScheduled", "GasLimitOutOfRange",
+		"fired", "condition opened by the sweep", "condition opened and run", "BadCondition", "SlotReserveFull", "InsufficientEscrow", "BadTarget", "BadDependency", "SlotNotInFuture", "NotExpired", "NotPayer", "NotScheduled", "GasLimitOutOfRange",
 	} {
 		if seen[what] == 0 {
 			t.Errorf("no stream met %q", what)

@@ -1,6 +1,7 @@
 package scheduler_test
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"testing"
@@ -17,8 +18,9 @@ type model struct {
 	env     scheduler.Env
 	entries map[uint64]scheduler.Entry
 	queues  map[uint64][]uint64
-	cursors [2]uint64 // slot, height
-	keys    map[uint64]bool
+	cursors [2]uint64       // slot, height
+	known   map[uint64]bool // sealed entries whose key is on chain
+	fires   map[uint64]bool // watchers that fire
 }
 
 func (m *model) byHeight(id uint64) bool { return m.entries[id].Key&scheduler.HeightKey != 0 }
@@ -36,7 +38,7 @@ func (m *model) settled(id uint64) bool {
 }
 
 func (m *model) dead(e scheduler.Entry) bool {
-	if e.Key&scheduler.HeightKey != 0 {
+	if e.Key&scheduler.HeightKey != 0 || e.Key == scheduler.WatchKey {
 		return false
 	}
 	return e.Flags&scheduler.FlagLateExecute == 0 && m.env.Time > e.DeadlineSlot ||
@@ -77,7 +79,7 @@ func (m *model) predict() predicted {
 			e := m.entries[id]
 			switch {
 			case m.dead(e):
-			case e.Flags&scheduler.FlagSealed != 0 && !m.keys[e.DueSlot]:
+			case e.Flags&scheduler.FlagSealed != 0 && !m.known[id]:
 				held[key] = true
 			default:
 				candidates = append(candidates, id)
@@ -89,9 +91,16 @@ func (m *model) predict() predicted {
 	for id, e := range m.entries {
 		out.keys[id] = e.Key
 	}
+	for id := range m.fires { // any order: they are sorted
+		candidates = append(candidates, id)
+	}
 	slices.Sort(candidates)
 	for _, id := range candidates {
 		e := m.entries[id]
+		if m.fires[id] {
+			m.move(id, out.keys)
+			continue
+		}
 		guaranteedWaits := slices.Contains(waiting, id) && m.class(id) == 0
 		if slices.Contains(chosen, id) {
 			continue
@@ -187,20 +196,47 @@ func (m *model) move(id uint64, keys map[uint64]uint64) bool {
 func newModel(w *world, b recorded) *model {
 	m := &model{
 		policy: w.Machine().Policy(), env: b.env, entries: map[uint64]scheduler.Entry{}, queues: map[uint64][]uint64{},
-		cursors: [2]uint64{w.view().CursorSlot(), w.view().CursorHeight()}, keys: map[uint64]bool{},
+		cursors: [2]uint64{w.view().CursorSlot(), w.view().CursorHeight()},
+		known:   map[uint64]bool{}, fires: map[uint64]bool{},
 	}
 	for id := uint64(1); id < w.view().NextID(); id++ {
 		e := w.view().Entry(id)
 		m.entries[id] = e
 		if e.Status == scheduler.Scheduled {
 			m.queues[e.Key] = w.view().QueueAt(e.Key)
-			m.keys[e.DueSlot] = len(w.Beacon().KeyAt(e.DueSlot)) > 0
+			m.known[id] = w.keyIsKnown(e, b.update)
+			if w.firesNow(e) {
+				m.fires[id] = true
+			}
 		}
 	}
-	for _, k := range b.update.Slots {
-		m.keys[k.Slot] = true
-	}
 	return m
+}
+
+// keyIsKnown says whether the key of a sealed entry is on chain or comes with the update.
+func (w *world) keyIsKnown(e scheduler.Entry, u scheduler.Update) bool {
+	if e.WhenKind == 0 {
+		return len(w.Beacon().KeyAt(e.DueSlot)) > 0 || slices.ContainsFunc(u.Slots, func(k scheduler.SlotKey) bool { return k.Slot == e.DueSlot })
+	}
+	condition := w.conditionOfEntry(e)
+	return len(w.Beacon().ConditionKey(condition)) > 0 ||
+		slices.ContainsFunc(u.Conditions, func(k scheduler.ConditionKey) bool { return k.Condition == condition })
+}
+
+// firesNow says whether the next block finds that a watcher fires; streams do not reach the limit of evaluations.
+func (w *world) firesNow(e scheduler.Entry) bool {
+	it, listed := w.Item(e.WhenItem)
+	if e.Key != scheduler.WatchKey || !listed || it.Height <= w.view().WatchedHeight(e.WhenItem) || it.Time < e.DueSlot || it.Halted {
+		return false
+	}
+	switch c := bytes.Compare(it.Value[:], e.WhenOperand[:]); e.WhenKind {
+	case 1:
+		return c >= 0 && !it.Disputed
+	case 2:
+		return c <= 0 && !it.Disputed
+	default:
+		return true
+	}
 }
 
 // compareWithModel makes the block begin and compares it with the model's prediction.
@@ -265,7 +301,7 @@ func TestStreamsMatchThePlainModel(t *testing.T) {
 				w.executeRuns()
 				for range s.pick(7) {
 					tx := s.nextTx(w)
-					w.transact(tx.from, tx.input)
+					w.apply(tx)
 				}
 				w.EndBlock(w.runner)
 			}

@@ -41,10 +41,45 @@ type recorded struct {
 	txs    []recordedTx
 }
 
+// recordedTx is a transaction or, with an item, what a feed or governance does to the oracle catalog.
 type recordedTx struct {
 	from  scheduler.Addr
 	input []byte
+
+	item             scheduler.Word
+	change           catalogChange
+	value            uint64
+	halted, disputed bool
 }
+
+type catalogChange int
+
+const (
+	writeItem catalogChange = iota
+	flagItem
+	delistItem
+	listItem
+)
+
+// apply makes the transaction or the change.
+func (w *world) apply(tx recordedTx) (r memory.Receipt) {
+	switch {
+	case tx.item == scheduler.Word{}:
+		return w.transact(tx.from, tx.input)
+	case tx.change == writeItem:
+		w.Write(tx.item, word(tx.value), tx.halted, tx.disputed)
+	case tx.change == flagItem:
+		w.SetFlags(tx.item, &tx.halted, &tx.disputed)
+	case tx.change == delistItem:
+		w.Delist(tx.item)
+	default:
+		w.List(tx.item)
+	}
+	return memory.Receipt{Success: true}
+}
+
+// streamItems are the items of the streams' catalog.
+var streamItems = []scheduler.Word{{0: 0x30}, {0: 0x10}, {0: 0x20}}
 
 // streamPolicy is tight, so that a short stream meets every limit.
 func streamPolicy() scheduler.Policy {
@@ -72,6 +107,9 @@ func newStreamWorld(t rapid.TB) *world {
 	must(t, w.Mint(scriptTarget, amount(1e12)))
 	w.Approve(scriptTarget, scheduler.Address, amount(1e12))
 	w.install(w.secret)
+	for _, i := range streamItems {
+		w.write(i, 2)
+	}
 	return w
 }
 
@@ -89,6 +127,15 @@ func (s *stream) nextBlock(w *world) recorded {
 		if s.chance(150) {
 			b.update.Slots = append(b.update.Slots, w.slotKey(slot))
 		}
+	}
+	var conditions []scheduler.Word
+	for _, c := range w.wantedConditions(b.env.Time) {
+		if len(conditions) < scheduler.MaxConditionKeys && s.chance(120) {
+			conditions = append(conditions, c)
+		}
+	}
+	for _, c := range sortedWords(conditions) {
+		b.update.Conditions = append(b.update.Conditions, w.conditionKey(c))
 	}
 	return b
 }
@@ -108,7 +155,9 @@ func (s *stream) nextTx(w *world) recordedTx {
 		tx.from = payers[s.pick(len(payers))]
 	}
 	id := s.id(w)
-	switch s.pick(12) {
+	switch s.pick(15) {
+	case 12, 13, 14:
+		return s.nextChange()
 	case 0:
 		tx.input = scheduler.DepositInput(amount(uint64(s.byte()) * 1_000_000))
 	case 1:
@@ -121,6 +170,13 @@ func (s *stream) nextTx(w *world) recordedTx {
 		tx.input = scheduler.ScheduleInput(s.params(w, tx.from))
 	}
 	return tx
+}
+
+// nextChange is mostly a write.
+func (s *stream) nextChange() recordedTx {
+	return recordedTx{
+		item: streamItems[s.pick(len(streamItems))], change: catalogChange(max(0, s.pick(9)-5)), value: uint64(s.pick(4)), halted: s.chance(40), disputed: s.chance(40),
+	}
 }
 
 func (s *stream) params(w *world, payer scheduler.Addr) scheduler.Params {
@@ -158,6 +214,10 @@ func (s *stream) params(w *world, payer scheduler.Addr) scheduler.Params {
 		}
 		p.Calls = append(p.Calls, call)
 	}
+	if p.Slot != 0 && s.chance(70) {
+		p.Class = scheduler.BestEffort
+		p.When = scheduler.Condition{Item: streamItems[s.pick(len(streamItems))], Kind: 1 + uint8(s.pick(3)), Operand: word(uint64(s.pick(4)))}
+	}
 	if p.Slot != 0 && s.chance(s.sealed) {
 		s.sealParams(w, payer, &p)
 	}
@@ -165,8 +225,14 @@ func (s *stream) params(w *world, payer scheduler.Addr) scheduler.Params {
 }
 
 func (s *stream) sealParams(w *world, payer scheduler.Addr, p *scheduler.Params) {
-	var err error
-	p.Ciphertext, p.Commitment, err = tlock.SealCalls(w.Namespace(), groupKey(w, w.secret), tlock.SlotSeal(p.Slot, payer), tlock.EncodeCalls(p.Calls))
+	to, err := tlock.SlotSeal(p.Slot, payer), error(nil)
+	if p.When != (scheduler.Condition{}) {
+		c := conditionOf(*p)
+		c.Payer = payer
+		to, err = tlock.ConditionSeal(c)
+		must(w, err)
+	}
+	p.Ciphertext, p.Commitment, err = tlock.SealCalls(w.Namespace(), groupKey(w, w.secret), to, tlock.EncodeCalls(p.Calls))
 	must(w, err)
 	p.Calls = nil
 	if s.chance(40) {
@@ -180,7 +246,7 @@ func (w *world) replay(b recorded) {
 	w.update, w.proposer = b.update, b.env.Proposer
 	txs := make([]func(), len(b.txs))
 	for i, tx := range b.txs {
-		txs[i] = func() { w.transact(tx.from, tx.input) }
+		txs[i] = func() { w.apply(tx) }
 	}
 	w.blockAt(b.env.Height, b.env.Time, txs...)
 }
@@ -199,7 +265,7 @@ func (s *stream) record(w *world, watch *invariants) recorded {
 		tx := s.nextTx(w)
 		b.txs = append(b.txs, tx)
 		before := w.StateHash()
-		r := w.transact(tx.from, tx.input)
+		r := w.apply(tx)
 		watch.afterTx(w, tx, r, before)
 	}
 	w.EndBlock(w.runner)
@@ -225,16 +291,34 @@ func (w *world) drain(watch *invariants) {
 		for _, slot := range w.view().WantedSlots(w.Beacon(), b.env.Time) {
 			w.carry(slot)
 		}
+		wanted := w.wantedConditions(b.env.Time)
+		w.carryConditions(wanted[:min(len(wanted), scheduler.MaxConditionKeys)]...)
 		b.update = w.update
 		watch.beforeBlock(w, b)
 		w.begin(b.env.Height, b.env.Time)
 		watch.afterBegin(w)
 		w.executeRuns()
 		watch.afterRuns(w)
+		w.endWatching(watch)
 		w.EndBlock(w.runner)
 		watch.afterBlock(w)
 	}
 	w.Errorf("I-39: after 400 quiet blocks an entry is neither finished nor expirable")
+}
+
+// endWatching takes all items out of the catalog and expires who watches them: an entry may depend on one for ever.
+func (w *world) endWatching(watch *invariants) {
+	w.Helper()
+	for _, item := range streamItems {
+		w.Delist(item)
+		for _, id := range w.view().WatchersOf(item) {
+			tx := recordedTx{from: treasury, input: scheduler.ExpireInput(id)}
+			before := w.StateHash()
+			r := w.apply(tx)
+			must(w, r.Err)
+			watch.afterTx(w, tx, r, before)
+		}
+	}
 }
 
 func sortedKeys[V any](m map[uint64]V) []uint64 {
