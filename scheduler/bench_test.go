@@ -127,3 +127,40 @@ func BenchmarkOpening(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkWatchers is a block that evaluates 1,024 watchers, of which none fires, while other items are watched and not written.
+func BenchmarkWatchers(b *testing.B) {
+	for _, idle := range []int{0, 200} {
+		b.Run(fmt.Sprintf("idle=%d", idle), func(b *testing.B) {
+			w := newWatchWorld(b)
+			written := make([]scheduler.Word, 4)
+			w.begin(2, 101)
+			watch := func(item scheduler.Word, n int) {
+				w.write(item, 0)
+				for range n {
+					w.schedule(with(entryOf(300_000, 102), when(item, scheduler.WhenValueAtLeast, 1)))
+				}
+			}
+			for i := range written {
+				written[i] = scheduler.Word{1, byte(i)}
+				watch(written[i], 256)
+			}
+			for i := range idle {
+				watch(scheduler.Word{2, byte(i)}, 20)
+			}
+			w.EndBlock(nil)
+			w.block(102, func() {
+				for _, i := range written {
+					w.write(i, 0)
+				}
+			})
+			base := w.Fork()
+			for b.Loop() {
+				w.Host = base.Fork()
+				w.begin(4, 103)
+				w.EndBlock(nil)
+			}
+			expect(b, "watchedHeight", w.view().WatchedHeight(written[3]), 3)
+		})
+	}
+}
