@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/holiman/uint256"
 
@@ -140,6 +141,9 @@ func (p *Player) block(b Block) (line BlockLine, err error) {
 	parent := p.host.Env()
 	if b.Time <= parent.Time {
 		return line, fmt.Errorf("time %d is not after the parent's, %d", b.Time, parent.Time)
+	}
+	if slices.Contains(b.MIP20, p.config.Policy.GasToken) {
+		return line, errors.New("mip20: the gas token is no MIP20 token")
 	}
 	update, err := p.update(b)
 	if err != nil {
