@@ -47,7 +47,16 @@ func TestScripts(t *testing.T) {
 			if !bytes.Equal(script.Encode(), text) {
 				t.Errorf("%s is not in the form that Encode writes", file)
 			}
-			playScript(t, script, readExpectations(t, expected))
+			output := playScript(t, script, readExpectations(t, expected))
+			// Played once more, and this time while it is read, the script gives the same output, byte for byte.
+			var again []byte
+			err = replay.Stream(bytes.NewReader(text), func(line []byte) error {
+				again = append(again, line...)
+				return nil
+			})
+			if !bytes.HasPrefix(again, output) || err == nil && !bytes.HasPrefix(again[len(output):], []byte(`{"final":`)) {
+				t.Errorf("streamed (%v):\n%s\nwant:\n%s", err, again, output)
+			}
 		})
 	}
 	for i := 1; i <= 55; i++ {
@@ -85,7 +94,8 @@ func readExpectations(t *testing.T, text []byte) (all []expectation) {
 	return all
 }
 
-func playScript(t *testing.T, script replay.Script, expected []expectation) {
+// playScript plays a script and checks what is expected of it; it returns the lines of its blocks.
+func playScript(t *testing.T, script replay.Script, expected []expectation) (output []byte) {
 	player, err := replay.NewPlayer(script.Genesis)
 	must(t, err)
 	checked := 0
@@ -102,8 +112,10 @@ func playScript(t *testing.T, script replay.Script, expected []expectation) {
 		if err != nil {
 			break
 		}
+		output = append(output, line.Encode()...)
 	}
 	expect(t, "expectations checked", checked, len(expected))
+	return output
 }
 
 // scriptCheck checks one expectation after the block it speaks of.
