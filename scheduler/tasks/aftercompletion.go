@@ -48,12 +48,12 @@ func (r *Runtime) RegisterAfterCompletion(id Identity, cadence time.Duration, st
 	opts ...Option) (*AfterCompletionRegistration, error) {
 	t := &task{id: id, policy: PolicyAfterCompletion, cadence: cadence}
 	if f != nil {
-		t.run = func(ctx context.Context, r *Runtime, t *task, a *attempt) result {
-			return f(ctx, &AfterCompletionContext{callback: callback{claim{r, t.id, t.claim, a}}}).result
+		t.run = func(ctx context.Context, c claim) result {
+			return f(ctx, &AfterCompletionContext{callback: callback{c}}).result
 		}
 	}
 	if err := r.add(t, start, opts); err != nil {
 		return nil, err
 	}
-	return &AfterCompletionRegistration{registration: registration{claim{r, id, t.claim, nil}}}, nil
+	return &AfterCompletionRegistration{registration: registration{claim{r, t, nil}}}, nil
 }

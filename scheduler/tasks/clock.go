@@ -14,14 +14,18 @@ type Clock interface {
 // Timer is one armed call. Stop says whether it came in time; a call that it missed is recognised as stale.
 type Timer interface{ Stop() bool }
 
-type systemClock struct{ start time.Time }
+type systemClock struct {
+	start time.Time
+	base  Instant // start as an Instant
+}
 
 // SystemClock is the process's monotonic clock with time.AfterFunc.
-func SystemClock() Clock { return systemClock{time.Now()} }
-
-func (c systemClock) Now() Instant {
-	return Instant(c.start.UnixNano()) + Instant(time.Since(c.start))
+func SystemClock() Clock {
+	now := time.Now()
+	return systemClock{now, Instant(now.UnixNano())}
 }
+
+func (c systemClock) Now() Instant { return c.base + Instant(time.Since(c.start)) }
 
 func (systemClock) AfterFunc(d time.Duration, f func()) (Timer, error) {
 	return time.AfterFunc(d, f), nil

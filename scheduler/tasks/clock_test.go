@@ -37,11 +37,11 @@ type manualTimer struct {
 	stopped bool
 }
 
-const start = 1_000 * second
+const origin = 1_000 * second
 
 const second = uint64(time.Second)
 
-func newManual() *manual { return &manual{now: start} }
+func newManual() *manual { return &manual{now: origin} }
 
 func (c *manual) Now() tasks.Instant {
 	c.mu.Lock()

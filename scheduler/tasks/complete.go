@@ -1,31 +1,33 @@
 package tasks
 
-// complete takes a callback's result; true if the task is still there.
-func (r *Runtime) complete(w run, res result, s *span) bool {
+import "time"
+
+// complete takes the callback's result; true if the task is still there.
+func (r *Runtime) complete(a *attempt) bool {
 	now := r.clock.Now()
 	r.mu.Lock()
 	defer r.unlock()
-	defer r.leave(w.a)
-	t := w.t
-	if t.attempt != w.a {
+	t := a.task
+	there := t.attempt == a
+	if there {
+		t.attempt = nil
+		t.note(&a.result, now)
+		if there = !r.settle(a, now); there {
+			a.span.record(&t.work)
+		}
+	} else {
 		r.late(t)
-		return false
 	}
-	t.attempt = nil
-	t.note(res, now)
-	if r.settle(t, w.a, res, now) {
-		return false
-	}
-	s.record(&t.work)
-	return true
+	r.leave(a)
+	return there
 }
 
 // note records what happened.
-func (t *task) note(res result, now Instant) {
-	kind, decision := res.completion.Kind(), res.Decision()
+func (t *task) note(res *result, now Instant) {
+	kind := res.completion.Kind()
 	t.counters.complete(res.completion)
-	t.outcome = &Outcome{Kind: kind, Units: res.completion.units, Detail: res.completion.detail, At: now}
-	t.decision = &decision
+	t.outcome = Outcome{Kind: kind, Units: res.completion.units, Detail: res.completion.detail, At: now}
+	t.decision = res.decision
 	if kind == OutcomeRetryableFailure {
 		t.streak.inc()
 	} else {
@@ -36,13 +38,14 @@ func (t *task) note(res result, now Instant) {
 // settle does what follows a normal return; true if the task was removed. In this order: unregistering is final, an
 // invariant failure stops, as do a shutdown and a failed successor; then the pending command counts, and without one the
 // callback's decision.
-func (r *Runtime) settle(t *task, a *attempt, res result, now Instant) (removed bool) {
+func (r *Runtime) settle(a *attempt, now Instant) (removed bool) {
+	t, res := a.task, &a.result
 	reason := InactiveReason("")
 	switch {
 	case a.pending.kind == commandUnregister:
 		r.remove(t, now)
 		return true
-	case res.completion.Kind() == OutcomeInvariantFailure:
+	case res.completion.kind == 0:
 		reason = ReasonInvariantFailure
 	case r.stopping:
 		reason = ReasonShutDown
@@ -55,7 +58,7 @@ func (r *Runtime) settle(t *task, a *attempt, res result, now Instant) (removed 
 		// What obey refuses it has stopped.
 		return r.obey(t, a.pending, now) != nil && t.lifetime == LifetimeRemoveWhenStopped
 	default:
-		reason = r.follow(t, res.Decision(), now)
+		reason = r.follow(t, res.decision, now)
 	}
 	if reason == "" {
 		return false
@@ -65,18 +68,18 @@ func (r *Runtime) settle(t *task, a *attempt, res result, now Instant) (removed 
 }
 
 // follow does what the callback decided; the reason to stop, if that is what follows.
-func (r *Runtime) follow(t *task, d Decision, now Instant) InactiveReason {
+func (r *Runtime) follow(t *task, d decision, now Instant) InactiveReason {
 	var s Schedule
-	switch d.Kind {
-	case DecisionContinue:
+	switch d.kind {
+	case decideContinue:
 		return ""
-	case DecisionContinueImmediately:
+	case decideContinueImmediately:
 		s = Immediately()
-	case DecisionScheduleAt:
-		s = At(d.At)
-	case DecisionRetryAfter:
-		s = After(d.Delay)
-	case DecisionRecurAfterCompletion:
+	case decideScheduleAt:
+		s = At(Instant(d.value))
+	case decideRetryAfter:
+		s = After(time.Duration(d.value))
+	case decideRecurAfterCompletion:
 		s = Schedule{cadence: true}
 	default:
 		return ReasonStopped

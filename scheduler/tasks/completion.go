@@ -18,29 +18,29 @@ const (
 // maxDetail bounds the texts that are kept about a task: the cause of its last failure and its last panic.
 const maxDetail = 256
 
+// outcomes are the kinds that a completion can have. It keeps a kind's place here and not its text, because results pass
+// through the small stack of a fresh goroutine.
+var outcomes = [...]OutcomeKind{OutcomeInvariantFailure, OutcomeSuccess, OutcomeNoWork, OutcomeRetryableFailure}
+
 // Completion records what a run did. What follows is decided by the decision beside it, never by the completion, with one
-// exception: an invariant failure stops the task. The zero Completion counts as an invariant failure.
+// exception: an invariant failure stops the task. The zero Completion is an invariant failure.
 type Completion struct {
-	kind   OutcomeKind
-	units  uint64
 	detail string
+	units  uint64
+	kind   uint8 // index of outcomes
 }
 
 // Success says that n units of work were done.
-func Success(n uint64) Completion { return Completion{kind: OutcomeSuccess, units: n} }
+func Success(n uint64) Completion { return Completion{kind: 1, units: n} }
 
 // NoWork says that there was nothing to do.
-func NoWork() Completion { return Completion{kind: OutcomeNoWork} }
+func NoWork() Completion { return Completion{kind: 2} }
 
 // RetryableFailure says that the run failed after n units of work, in a way that is expected to happen.
-func RetryableFailure(n uint64) Completion {
-	return Completion{kind: OutcomeRetryableFailure, units: n}
-}
+func RetryableFailure(n uint64) Completion { return Completion{kind: 3, units: n} }
 
 // InvariantFailure says that something happened that must not: the task stops, whatever was decided or asked for.
-func InvariantFailure(n uint64) Completion {
-	return Completion{kind: OutcomeInvariantFailure, units: n}
-}
+func InvariantFailure(n uint64) Completion { return Completion{units: n} }
 
 // Because adds err's text, cut to 256 bytes, for the task's snapshot. The error itself is not kept.
 func (c Completion) Because(err error) Completion {
@@ -51,12 +51,7 @@ func (c Completion) Because(err error) Completion {
 }
 
 // Kind is the completion's class.
-func (c Completion) Kind() OutcomeKind {
-	if c.kind == "" {
-		return OutcomeInvariantFailure
-	}
-	return c.kind
-}
+func (c Completion) Kind() OutcomeKind { return outcomes[c.kind] }
 
 // Units is how many units of work were done.
 func (c Completion) Units() uint64 { return c.units }

@@ -3,20 +3,24 @@ package tasks
 // claim is the right to one registration; with an attempt, only while that attempt runs.
 type claim struct {
 	rt      *Runtime
-	id      Identity
-	seq     uint64
+	of      *task
 	attempt *attempt // of a context; nil in a registration
 }
 
 // Identity is the task's identity; it can be read for ever.
-func (c *claim) Identity() Identity { return c.id }
+func (c *claim) Identity() Identity {
+	if c.of == nil {
+		return Identity{}
+	}
+	return c.of.id
+}
 
 // ID is the registration's number and its runtime's epoch.
 func (c *claim) ID() RegistrationID {
 	if c.rt == nil {
 		return RegistrationID{}
 	}
-	return RegistrationID{Epoch: c.rt.epoch, Sequence: c.seq}
+	return RegistrationID{Epoch: c.rt.epoch, Sequence: c.of.claim}
 }
 
 // Cancel makes the task inactive: at once if it is idle, otherwise at its callback's normal return. It never interrupts
@@ -37,8 +41,8 @@ func (c *claim) ReconcileSchedule(s *Schedule) error {
 
 // task is the claim's task. The lock is held.
 func (c *claim) task() (*task, error) {
-	t := c.rt.find(c.id, c.seq)
-	if t == nil || c.attempt != nil && t.attempt != c.attempt {
+	t := c.of
+	if t.gone || c.attempt != nil && t.attempt != c.attempt {
 		return nil, ErrRegistrationExpired
 	}
 	return t, nil
@@ -147,5 +151,5 @@ func (r *Runtime) retire(t *task, now Instant) {
 // unacknowledged notes an attempt that ended without a normal return. The failure streak stays as it is.
 func (t *task) unacknowledged(now Instant) {
 	t.counters.Unacknowledged.inc()
-	t.outcome = &Outcome{Kind: OutcomeUnacknowledged, At: now}
+	t.outcome = Outcome{Kind: OutcomeUnacknowledged, At: now}
 }

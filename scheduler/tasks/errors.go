@@ -77,6 +77,9 @@ func (e *ControlError) Error() string {
 // Unwrap is Err.
 func (e *ControlError) Unwrap() error { return e.Err }
 
+// Is takes all control failures for one kind.
+func (e *ControlError) Is(target error) bool { _, ok := target.(*ControlError); return ok }
+
 // controlReason is the inactive reason of a failed arming or a refused decision.
 func controlReason(err error) InactiveReason {
 	var control *ControlError

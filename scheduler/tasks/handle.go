@@ -16,11 +16,10 @@ const (
 	roleWork                  // the second
 )
 
-// handle is one armed timer or queued work, and its delivery's ticket: identity, claim, generation and role must all be the
-// task's own when it arrives, else the delivery is stale.
+// handle is one armed timer or queued work, and its delivery's ticket: registration, generation and role must all still be
+// right when it arrives, else the delivery is stale.
 type handle struct {
-	id         Identity
-	claim      uint64
+	task       *task // one registration's record: it stands for identity and claim, which it never changes
 	generation uint64
 	role       role
 	deadline   Instant
@@ -36,7 +35,7 @@ func (r *Runtime) arm(t *task, kind role, now, deadline Instant) (*handle, error
 		return nil, &ControlError{Reason: ReasonBindingFailed, Err: ErrOwnershipInvariant}
 	}
 	t.generation++
-	h := &handle{id: t.id, claim: t.claim, generation: t.generation, role: kind, deadline: deadline}
+	h := &handle{task: t, generation: t.generation, role: kind, deadline: deadline}
 	timer, err := afterFunc(r.clock, deadline.Since(now), func() { r.deliver(h) })
 	if err != nil {
 		return nil, &ControlError{Reason: ReasonBindingFailed, Err: err}
@@ -97,8 +96,7 @@ func (r *Runtime) wakeAt(t *task, now, deadline Instant) error {
 	if err != nil {
 		return err
 	}
-	delay := deadline.Since(now)
-	t.wake, t.armed = h, &delay
+	t.wake, t.armed = h, deadline.Since(now)
 	t.counters.WakeupsArmed.inc()
 	return nil
 }
@@ -123,8 +121,8 @@ func (r *Runtime) deliver(h *handle) {
 
 // owner is the task that the delivery is for; nil, counted, if the delivery is stale.
 func (r *Runtime) owner(h *handle) *task {
-	t := r.find(h.id, h.claim)
-	if t == nil {
+	t := h.task
+	if t.gone {
 		r.stale.inc()
 		return nil
 	}

@@ -29,12 +29,12 @@ func (c *OnceContext) EnsureScheduled(s Schedule) error { return c.ask(commandSc
 func (r *Runtime) RegisterOnce(id Identity, start Start, f OnceFunc, opts ...Option) (*OnceRegistration, error) {
 	t := &task{id: id, policy: PolicyOnce}
 	if f != nil {
-		t.run = func(ctx context.Context, r *Runtime, t *task, a *attempt) result {
-			return f(ctx, &OnceContext{callback: callback{claim{r, t.id, t.claim, a}}}).result
+		t.run = func(ctx context.Context, c claim) result {
+			return f(ctx, &OnceContext{callback: callback{c}}).result
 		}
 	}
 	if err := r.add(t, start, opts); err != nil {
 		return nil, err
 	}
-	return &OnceRegistration{registration: registration{claim{r, id, t.claim, nil}}}, nil
+	return &OnceRegistration{registration: registration{claim{r, t, nil}}}, nil
 }

@@ -88,7 +88,7 @@ func (r *Runtime) reconcile(c *claim, id Identity, p Policy, cadence time.Durati
 
 // matches checks that the slot's registration stands and is of this declaration.
 func (r *Runtime) matches(c *claim, id Identity, p Policy, cadence time.Duration) error {
-	if c.rt != r || c.id != id {
+	if c.rt != r || c.Identity() != id {
 		return ErrReconciliationConflict
 	}
 	r.mu.Lock()

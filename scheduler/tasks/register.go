@@ -43,6 +43,7 @@ func (r *Runtime) admit(t *task, start Start) error {
 		return err
 	}
 	t.lifetime, t.reason = start.lifetime, ReasonDeclared
+	t.requested, t.armed = -1, -1
 	r.claims++
 	t.claim = r.claims
 	if start.initial != nil {
@@ -98,7 +99,7 @@ func (r *Runtime) remove(t *task, now Instant) {
 
 // letGo drops the callback now and calls the release hook once the lock is free.
 func (r *Runtime) letGo(t *task) {
-	t.run = nil
+	t.run, t.gone = nil, true
 	if t.release != nil {
 		r.released = append(r.released, t.release)
 		t.release = nil
@@ -107,6 +108,5 @@ func (r *Runtime) letGo(t *task) {
 
 // request notes the delay that was asked for.
 func (t *task) request(now, deadline Instant) {
-	delay := deadline.Since(now)
-	t.requested = &delay
+	t.requested = deadline.Since(now)
 }

@@ -3,13 +3,13 @@ package tasks
 // result is what every callback returns: what happened, and what is to follow.
 type result struct {
 	completion Completion
-	decision   Decision
+	decision   decision
 }
 
 // newResult keeps the decision beside every completion but an invariant failure, which stops. Delays are not checked here.
-func newResult(c Completion, d Decision) result {
-	if d.Kind == "" || c.Kind() == OutcomeInvariantFailure {
-		d = Decision{Kind: DecisionStop}
+func newResult(c Completion, d decision) result {
+	if c.kind == 0 {
+		d = decision{}
 	}
 	return result{c, d}
 }
@@ -18,7 +18,7 @@ func newResult(c Completion, d Decision) result {
 func (r result) Completion() Completion { return r.completion }
 
 // Decision is what is to follow.
-func (r result) Decision() Decision { return newResult(r.completion, r.decision).decision }
+func (r result) Decision() Decision { return r.decision.show() }
 
 // OnceResult is what a Once callback returns. The zero OnceResult is an invariant failure.
 type OnceResult struct{ result }

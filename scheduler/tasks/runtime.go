@@ -94,11 +94,3 @@ func (r *Runtime) unlock() {
 		hook()
 	}
 }
-
-// find is the task of a claim that still stands.
-func (r *Runtime) find(id Identity, claim uint64) *task {
-	if t := r.tasks[id]; t != nil && t.claim == claim {
-		return t
-	}
-	return nil
-}

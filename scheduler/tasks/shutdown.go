@@ -71,8 +71,11 @@ func (r *Runtime) forsake() error {
 			r.halt(t, ReasonAbandoned, now)
 		}
 	}
-	if len(names) == 0 {
-		return nil
+	switch {
+	case r.running == 0:
+		return nil // the last one has just returned
+	case len(names) == 0:
+		return ErrUnfinished // named by an earlier call
 	}
 	return fmt.Errorf("%w: %s", ErrUnfinished, strings.Join(names, ", "))
 }

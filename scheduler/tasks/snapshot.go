@@ -59,8 +59,8 @@ func (t *task) snapshot(now Instant, epoch uint64) Snapshot {
 		Identity: t.id, Registration: RegistrationID{epoch, t.claim}, At: now,
 		Policy: t.policy, Cadence: t.cadence, Lifetime: t.lifetime,
 		State: t.state(), Condition: t.condition(),
-		LatestDecision: copyOf(t.decision), RequestedDelay: copyOf(t.requested), ArmedDelay: copyOf(t.armed),
-		LastOutcome: copyOf(t.outcome), Failures: t.streak, LastPanic: t.lastPanic, Counters: t.counters,
+		LatestDecision: present(t.decision.show(), t.counters.WorkCompleted > 0), LastOutcome: present(t.outcome, t.outcome.Kind != ""),
+		RequestedDelay: present(t.requested, t.requested >= 0), ArmedDelay: present(t.armed, t.armed >= 0), Failures: t.streak, LastPanic: t.lastPanic, Counters: t.counters,
 		Scheduler: t.scheduler.copied(), Work: t.work.copied(),
 	}
 	if s.State == StateInactive {
@@ -73,10 +73,18 @@ func (t *task) snapshot(now Instant, epoch uint64) Snapshot {
 	if a := t.attempt; a != nil {
 		s.Attempt = &Attempt{State: a.state(), Overrun: a.overrun}
 		if a.started {
-			s.Attempt.StartedAt = copyOf(&a.startedAt)
+			s.Attempt.StartedAt = present(a.startedAt, true)
 		}
 	}
 	return s
+}
+
+// present is a pointer to v, or nil if there is no v yet.
+func present[T any](v T, there bool) *T {
+	if !there {
+		return nil
+	}
+	return &v
 }
 
 func (p Performance) copied() Performance {

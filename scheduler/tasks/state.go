@@ -80,7 +80,7 @@ func (a *attempt) state() AttemptState {
 }
 
 func (t *task) condition() Condition {
-	failing := t.outcome != nil && (t.outcome.Kind == OutcomeRetryableFailure || t.outcome.Kind == OutcomeUnacknowledged)
+	failing := t.outcome.Kind == OutcomeRetryableFailure || t.outcome.Kind == OutcomeUnacknowledged
 	switch {
 	case !t.inactive() && failing:
 		return ConditionRetrying

@@ -58,7 +58,7 @@ func (t *task) overrun(a *attempt, now Instant, err error) {
 // dispatch queues a new attempt. An attempt that was lost or never started is retired by it; one that never started leaves
 // its place in the queue and its pending command to its heir.
 func (r *Runtime) dispatch(t *task, now Instant) error {
-	next := &attempt{}
+	next := &attempt{task: t}
 	place := -1
 	if old := t.attempt; old != nil {
 		t.unacknowledged(now)

@@ -50,12 +50,12 @@ func (r *Runtime) RegisterWatchdog(id Identity, cadence time.Duration, start Sta
 	opts ...Option) (*WatchdogRegistration, error) {
 	t := &task{id: id, policy: PolicyWatchdog, cadence: cadence}
 	if f != nil {
-		t.run = func(ctx context.Context, r *Runtime, t *task, a *attempt) result {
-			return f(ctx, &WatchdogContext{callback: callback{claim{r, t.id, t.claim, a}}}).result
+		t.run = func(ctx context.Context, c claim) result {
+			return f(ctx, &WatchdogContext{callback: callback{c}}).result
 		}
 	}
 	if err := r.add(t, start, opts); err != nil {
 		return nil, err
 	}
-	return &WatchdogRegistration{registration: registration{claim{r, id, t.claim, nil}}}, nil
+	return &WatchdogRegistration{registration: registration{claim{r, t, nil}}}, nil
 }

@@ -7,76 +7,83 @@ import (
 	"slices"
 )
 
-// run is one call of a callback.
-type run struct {
-	t    *task
-	a    *attempt
-	call func(context.Context, *Runtime, *task, *attempt) result
-	ctx  context.Context
-}
-
 // work runs the callback that the delivery is for, or with nil the one that has waited longest for a place.
+//
+// A delivery comes in a fresh goroutine with a small stack, and letting it grow costs more than all the rest. So what a run
+// needs lies in its attempt and not on the stack, and the completion is not nested in the call.
 func (r *Runtime) work(h *handle) {
-	s := r.open()
-	defer s.freeThread()
-	w, ok := r.accept(h, s.start)
-	if !ok {
+	a := r.accept(h)
+	if a == nil {
 		return
 	}
-	if !w.t.watchdog() {
-		s.freeThread() // it may block for long
+	r.call(a)
+	if a.returned && r.complete(a) {
+		a.span.freeThread()
+		a.span.recordMemory(&a.task.work)
 	}
-	returned := false
-	defer func() { // the guard: a panic and the end of the goroutine both come here
-		if !returned {
-			r.abandon(w, recover())
-		}
-	}()
-	res := w.call(w.ctx, r, w.t, w.a)
-	returned = true
-	if r.complete(w, res, &s) {
-		s.freeThread()
-		s.recordMemory(&w.t.work)
-	}
+	a.span.freeThread()
 }
 
-// accept starts the run, unless the delivery is stale or has to wait.
-func (r *Runtime) accept(h *handle, now Instant) (run, bool) {
+// accept starts an attempt, unless the delivery is stale or has to wait.
+func (r *Runtime) accept(h *handle) *attempt {
+	s := r.open()
+	a := r.start(h, &s)
+	if a == nil || !a.task.watchdog() { // ordinary work may block for long: it does not keep the thread
+		s.freeThread()
+	}
+	if a != nil {
+		a.span = s
+	}
+	return a
+}
+
+func (r *Runtime) start(h *handle, s *span) *attempt {
 	r.mu.Lock()
 	defer r.unlock()
 	full := r.running >= r.limit
 	if h == nil {
 		if full || len(r.waiting) == 0 {
-			return run{}, false
+			return nil
 		}
 		h = r.waiting[0] // it is not stale: what drops a handle takes it off this list
 	}
 	t := r.owner(h)
 	if t == nil {
-		return run{}, false
+		return nil
 	}
 	if full || len(r.waiting) > 0 && r.waiting[0] != h {
 		if !slices.Contains(r.waiting, h) {
 			r.waiting = append(r.waiting, h)
 		}
-		return run{}, false
+		return nil
 	}
 	r.spend(h)
 	if h.role == roleWake {
-		t.wake, t.attempt = nil, &attempt{}
+		t.wake, t.attempt = nil, &attempt{task: t}
 	}
 	a := t.attempt
-	a.queued, a.started, a.startedAt = nil, true, now
+	a.queued, a.started, a.startedAt, a.run, a.ctx = nil, true, s.start, t.run, r.root
+	if t.watchdog() && t.limit > 0 {
+		a.ctx, a.cancel = context.WithCancel(r.root)
+	}
 	t.counters.WorkStarted.inc()
 	r.running++
-	w := run{t, a, t.run, r.root}
-	if t.watchdog() && t.limit > 0 {
-		w.ctx, a.cancel = context.WithCancel(r.root)
-	}
-	return w, true
+	return a
 }
 
-// leave ends the run's place among the running ones. The lock is held.
+// call calls the callback. Its guard sees a panic and the end of the goroutine alike.
+func (r *Runtime) call(a *attempt) {
+	defer func() {
+		if !a.returned {
+			r.abandon(a, recover())
+			a.span.freeThread() // what is after call is not reached if the goroutine ends
+		}
+	}()
+	a.result = a.run(a.ctx, claim{r, a.task, a})
+	a.returned = true
+}
+
+// leave ends the attempt's place among the running ones. The lock is held.
 func (r *Runtime) leave(a *attempt) {
 	r.running--
 	if a.cancel != nil {
@@ -91,21 +98,21 @@ func (r *Runtime) leave(a *attempt) {
 	}
 }
 
-// abandon ends a run whose callback did not return: v is what it panicked with, nil if it ended its goroutine.
-func (r *Runtime) abandon(w run, v any) {
+// abandon ends an attempt whose callback did not return: v is what it panicked with, nil if it ended its goroutine.
+func (r *Runtime) abandon(a *attempt, v any) {
+	t := a.task
 	if v != nil && r.onPanic != nil {
-		defer r.onPanic(w.t.id, v, debug.Stack())
+		defer r.onPanic(t.id, v, debug.Stack())
 	}
 	now := r.clock.Now()
 	r.mu.Lock()
 	defer r.unlock()
-	t, a := w.t, w.a
 	if v != nil {
 		t.counters.Panics.inc()
 		t.lastPanic = cut(fmt.Sprint(v))
 	}
 	if t.attempt == a {
-		r.giveUp(t, a, now)
+		r.giveUp(a, now)
 	} else {
 		r.late(t)
 	}
@@ -113,18 +120,16 @@ func (r *Runtime) abandon(w run, v any) {
 }
 
 // giveUp retires the attempt of a callback that did not return, and with it what the callback asked for.
-func (r *Runtime) giveUp(t *task, a *attempt, now Instant) {
-	stop := a.pending
+func (r *Runtime) giveUp(a *attempt, now Instant) {
+	t, stop := a.task, a.pending
+	a.lost = true // a watchdog's successor retires it; in all other cases it is retired here
 	if t.watchdog() {
-		a.lost = true // its successor retires it
 		stop = a.kept
 	}
 	switch {
 	case stop.kind == commandUnregister:
-		a.lost = true
 		r.remove(t, now)
 	case !t.watchdog() || r.stopping:
-		a.lost = true
 		r.halt(t, ReasonAbandoned, now)
 	case a.failed != "":
 		r.halt(t, a.failed, now)
@@ -134,9 +139,9 @@ func (r *Runtime) giveUp(t *task, a *attempt, now Instant) {
 	}
 }
 
-// late counts the end of a run that a shutdown had given up.
+// late counts the end of an attempt that a shutdown had given up.
 func (r *Runtime) late(t *task) {
-	if r.find(t.id, t.claim) == nil {
+	if t.gone {
 		r.stale.inc()
 	} else {
 		t.counters.StaleWork.inc()
