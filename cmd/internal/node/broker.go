@@ -35,6 +35,7 @@ type broker struct {
 // subscriber is one client. Its channel is closed when it lags too far behind, or when the broker closes.
 type subscriber struct {
 	events  chan api.Event
+	pings   chan struct{} // holds one: that the stream should show that it is alive
 	from    netip.Prefix
 	waiting atomic.Int64 // bytes in events
 	cut     atomic.Bool  // the broker has let go of it: what still waits is not worth sending
@@ -113,10 +114,23 @@ func (b *broker) subscribe(from netip.Prefix, after uint64) (backlog []api.Event
 		}
 		lost = first != after+1
 	}
-	s = &subscriber{events: make(chan api.Event, subscriberEvents), from: from}
+	s = &subscriber{events: make(chan api.Event, subscriberEvents), pings: make(chan struct{}, 1), from: from}
 	b.subs[s] = struct{}{}
 	b.from[from]++
 	return backlog, lost, s
+}
+
+// ping asks every stream to show that it is alive, and tells how many there are.
+func (b *broker) ping() (streams uint64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for s := range b.subs {
+		select {
+		case s.pings <- struct{}{}:
+		default: // it has not come to the last one yet
+		}
+	}
+	return uint64(len(b.subs))
 }
 
 func (b *broker) unsubscribe(s *subscriber) {

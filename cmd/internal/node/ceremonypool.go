@@ -9,6 +9,7 @@ import (
 
 	"github.com/daybreak-beacon/daybreak/dkg"
 	"github.com/daybreak-beacon/daybreak/p2p"
+	"github.com/daybreak-beacon/daybreak/scheduler/tasks"
 )
 
 // Rhythm of a ceremony.
@@ -114,20 +115,18 @@ func (n *Node) checkCeremony(m *p2p.Message) error {
 
 func (n *Node) handleCeremony(m *p2p.Message) { n.ceremonyPool.add(n.members[m.Author], m.Data) }
 
-// ceremonyLoop sends this member's entries, and proposes everybody's while this node leads the log. It ends with the
+// ceremonyTask sends this member's entries, and proposes everybody's while this node leads the log. It ends with the
 // ceremony.
-func (n *Node) ceremonyLoop(ctx context.Context) {
-	ticks := time.NewTicker(ceremonyTick)
-	defer ticks.Stop()
+func (n *Node) ceremonyTask() tasks.AfterCompletionFunc {
 	sent := make(map[[32]byte]time.Time)
-	for !n.ceremony.isDone() {
-		select {
-		case <-ctx.Done():
-			return
-		case now := <-ticks.C:
-			n.sendCeremony(ctx, now, sent)
-			n.proposeCeremony(ctx, now)
+	return func(ctx context.Context, _ *tasks.AfterCompletionContext) tasks.AfterCompletionResult {
+		if n.ceremony.isDone() {
+			return tasks.NewAfterCompletionResult(tasks.NoWork(), tasks.Stop())
 		}
+		now := time.Now()
+		n.sendCeremony(ctx, now, sent)
+		n.proposeCeremony(ctx, now)
+		return tasks.NewAfterCompletionResult(tasks.Success(1), tasks.RecurAfterCompletion())
 	}
 }
 

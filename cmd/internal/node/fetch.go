@@ -9,6 +9,7 @@ import (
 
 	"github.com/daybreak-beacon/daybreak/p2p"
 	"github.com/daybreak-beacon/daybreak/partials"
+	"github.com/daybreak-beacon/daybreak/scheduler/tasks"
 	"github.com/daybreak-beacon/daybreak/tlock"
 )
 
@@ -76,26 +77,33 @@ func (n *Node) fetch(ctx context.Context, group *partials.Group, peer p2p.PeerID
 	return keys, nil
 }
 
-// fetchLoop fetches the keys this node lacks: those the loop asks for as soon as it asks, and older ones one batch after
-// the other.
-func (n *Node) fetchLoop(ctx context.Context) {
-	ticks := time.NewTicker(backfillWait)
-	defer ticks.Stop()
-	for turn := 0; ; turn++ {
-		select {
-		case <-ctx.Done():
-			return
-		case want := <-n.fetches:
-			// One peer a time: slots still missing are asked for again, of the next one.
-			if peers := n.net.Connected(); len(peers) > 0 {
-				n.fetchFrom(ctx, peers[turn%len(peers)], want)
-			}
-		case <-ticks.C:
-			if err := n.backfill(ctx); err != nil {
-				n.log.Error("key store", "err", err)
-			}
+// fetchTask fetches the keys that the core asks for, one peer a time: slots still missing are asked for again, of the next one.
+func (n *Node) fetchTask(ctx context.Context, _ *tasks.AfterCompletionContext) tasks.AfterCompletionResult {
+	select {
+	case want := <-n.fetches:
+		peers := n.net.Connected()
+		if len(peers) == 0 {
+			return tasks.NewAfterCompletionResult(tasks.RetryableFailure(0), tasks.Stop()) // the core asks again
 		}
+		n.fetchTurn++
+		n.fetchFrom(ctx, peers[n.fetchTurn%len(peers)], want)
+		return tasks.NewAfterCompletionResult(tasks.Success(uint64(len(want))), tasks.ContinueImmediately())
+	default:
+		return tasks.NewAfterCompletionResult(tasks.NoWork(), tasks.Stop())
 	}
+}
+
+// backfillTask fetches older keys one batch after the other, and looks again now and then once none is missing.
+func (n *Node) backfillTask(ctx context.Context, _ *tasks.AfterCompletionContext) tasks.AfterCompletionResult {
+	more, err := n.backfill(ctx)
+	switch {
+	case err != nil:
+		n.log.Error("key store", "err", err)
+		return tasks.NewAfterCompletionResult(tasks.RetryableFailure(0).Because(err), tasks.RecurAfterCompletion())
+	case more:
+		return tasks.NewAfterCompletionResult(tasks.Success(1), tasks.RetryAfter(backfillWait))
+	}
+	return tasks.NewAfterCompletionResult(tasks.NoWork(), tasks.RecurAfterCompletion())
 }
 
 // fetchFrom fetches keys and hands them to the loop. It tells whether the peer has answered.
@@ -128,15 +136,15 @@ func (n *Node) fetchFrom(ctx context.Context, peer p2p.PeerID, want []uint64) (a
 
 // backfill fetches one batch of keys older than the window, from where it stopped last time. What no connected peer has
 // is passed over: such slots are signed if somebody asks for them.
-func (n *Node) backfill(ctx context.Context) error {
+func (n *Node) backfill(ctx context.Context) (more bool, err error) {
 	peers := n.net.Connected()
 	group, from, to := n.backfillRange()
 	if group == nil || len(peers) == 0 || from > to {
-		return nil
+		return false, nil
 	}
 	batch, err := n.keys.missing(from, to, maxFetch)
 	if err != nil {
-		return err
+		return false, err
 	}
 	missing, answered := slices.Clone(batch), false
 	for _, peer := range peers {
@@ -147,9 +155,9 @@ func (n *Node) backfill(ctx context.Context) error {
 		missing = slices.DeleteFunc(missing, n.hasKey)
 	}
 	if ctx.Err() != nil || len(missing) > 0 && !answered {
-		return nil // the same batch comes again
+		return true, nil // the same batch comes again
 	}
-	return n.keys.setBackfilled(backfilledTo(batch, to))
+	return len(batch) > 0, n.keys.setBackfilled(backfilledTo(batch, to))
 }
 
 // backfilledTo is the slot up to which nothing is left to ask for, after a batch of the missing keys up to slot to: a full

@@ -7,6 +7,7 @@ import (
 
 	"github.com/daybreak-beacon/daybreak/cmd/internal/api"
 	"github.com/daybreak-beacon/daybreak/scheduler/chain"
+	"github.com/daybreak-beacon/daybreak/scheduler/tasks"
 )
 
 // keptChainEvents is how many events of the chain may wait to be told. What is lost is only told, never decided by.
@@ -30,10 +31,7 @@ func (n *Node) follow(ctx context.Context, events *chain.Subscription) {
 		switch {
 		case e.Block != nil:
 			n.tellBlock(e.Block, e.Replay)
-			select {
-			case n.voter.applied <- struct{}{}:
-			default: // it will look at the head
-			}
+			n.wake(n.tasks.vote)
 			n.tick(ctx)
 		case e.Activation != nil:
 			level := slog.LevelInfo
@@ -64,32 +62,30 @@ func (n *Node) tellBlock(a *chain.Applied, replay bool) {
 	}
 }
 
-// watchLoop tells when another validator leads the log, and keeps what others may ask about peers.
-func (n *Node) watchLoop(ctx context.Context) {
-	ticks := time.NewTicker(watchEvery)
-	defer ticks.Stop()
+// peersTask tells when another validator leads the log, and keeps what others may ask about peers.
+func (n *Node) peersTask() tasks.AfterCompletionFunc {
 	var told uint32
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticks.C:
-		}
+	return func(context.Context, *tasks.AfterCompletionContext) tasks.AfterCompletionResult {
 		leader, ok := n.raft.Leader()
 		if !ok {
 			leader = 0
 		}
 		if leader != told {
 			told = leader
-			if leader == 0 {
-				n.log.Warn("no validator leads the log")
-			} else {
-				n.log.Info("leader changed", "index", leader, "name", n.nameOf(leader), "self", leader == n.self)
-			}
+			n.tellLeader(leader)
 		}
 		n.metrics.leader.Set(map[bool]float64{true: 1}[leader == n.self])
 		n.metrics.peers.Set(float64(len(n.net.Connected())))
+		return tasks.NewAfterCompletionResult(tasks.Success(1), tasks.RecurAfterCompletion())
 	}
+}
+
+func (n *Node) tellLeader(leader uint32) {
+	if leader == 0 {
+		n.log.Warn("no validator leads the log")
+		return
+	}
+	n.log.Info("leader changed", "index", leader, "name", n.nameOf(leader), "self", leader == n.self)
 }
 
 func (n *Node) nameOf(index uint32) string {

@@ -38,6 +38,9 @@ func (n *Node) healthState() (ok bool, text string) {
 		head := n.chain.Head()
 		return false, fmt.Sprintf("catching up: block %d of slot %d", head.Number, head.Time)
 	}
+	if name, why, failed := n.failedTask(); failed {
+		return false, fmt.Sprintf("task %s has stopped: %s; restart the daemon and report this", name, why)
+	}
 	if _, _, err := n.finality.state(); err != nil {
 		return false, fmt.Sprintf("this validator votes for no block: %v", err)
 	}

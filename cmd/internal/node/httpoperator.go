@@ -18,6 +18,7 @@ func (n *Node) operatorHandler() http.Handler {
 		}
 		_, _ = fmt.Fprintln(w, text) // whoever asks may be gone
 	})
+	mux.Handle("GET /v1/tasks", answer(n.log, func(*http.Request) (any, error) { return n.tasks.runtime.Inventory(), nil }))
 	mux.Handle("GET /metrics", promhttp.HandlerFor(n.metrics.registry, promhttp.HandlerOpts{}))
 	mux.HandleFunc("/debug/pprof/", pprof.Index)
 	mux.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)

@@ -41,8 +41,6 @@ func (b *broker) serveStream(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	backlog = nil
-	ping := time.NewTicker(streamPing)
-	defer ping.Stop()
 	if out.write(": daybreak\n\n") != nil {
 		return nil
 	}
@@ -53,7 +51,7 @@ func (b *broker) serveStream(w http.ResponseWriter, r *http.Request) error {
 				return nil
 			}
 			sub.took(e)
-		case <-ping.C:
+		case <-sub.pings:
 			if out.write(": ping\n\n") != nil {
 				return nil
 			}

@@ -12,23 +12,17 @@ import (
 	"github.com/daybreak-beacon/daybreak/cmd/internal/api"
 	"github.com/daybreak-beacon/daybreak/p2p"
 	"github.com/daybreak-beacon/daybreak/partials"
+	"github.com/daybreak-beacon/daybreak/scheduler/tasks"
 )
 
 // clockTick is how often time is let into the core. It divides a second, and ticks are aligned to it, so that one falls on
 // the end of each slot.
 const clockTick = 250 * time.Millisecond
 
-// clockLoop lets time in.
-func (n *Node) clockLoop(ctx context.Context) {
-	for {
-		now := time.Now()
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(now.Truncate(clockTick).Add(clockTick).Sub(now)):
-			n.tick(ctx)
-		}
-	}
+// tickTask lets time in, and again at the next tick. If it dies it comes again a second later.
+func (n *Node) tickTask(ctx context.Context, c *tasks.WatchdogContext) tasks.WatchdogResult {
+	n.tick(ctx)
+	return tasks.NewWatchdogResult(tasks.Success(1), atWall(c.Now(), time.Now().Truncate(clockTick).Add(clockTick)))
 }
 
 // tick tells the core what time it is and where the chain stands.
@@ -51,6 +45,7 @@ func (n *Node) act(do todo) {
 	for _, envelope := range do.send {
 		select {
 		case n.outbox <- envelope:
+			n.wake(n.tasks.gossip)
 		default: // it is sent again in resendEvery
 		}
 	}
@@ -63,6 +58,7 @@ func (n *Node) act(do todo) {
 	if len(do.fetch) > 0 {
 		select {
 		case n.fetches <- do.fetch:
+			n.wake(n.tasks.fetch)
 		default: // asked for again in fetchEvery
 		}
 	}
@@ -116,18 +112,28 @@ func (n *Node) takeKey(k newKey) {
 	n.events.publish(api.EventKey, keyJSON(k.slot, k.key.Bytes()))
 }
 
-// sendLoop publishes own partials.
-func (n *Node) sendLoop(ctx context.Context) {
-	for {
+// gossipBatch is how many own partials go out in one run.
+const gossipBatch = 64
+
+// gossipTask publishes own partials until there are none. One that could not be sent is sent again in resendEvery.
+func (n *Node) gossipTask(ctx context.Context, _ *tasks.WatchdogContext) tasks.WatchdogResult {
+	for sent := range uint64(gossipBatch) {
 		select {
-		case <-ctx.Done():
-			return
 		case envelope := <-n.outbox:
-			if err := n.topics.partials.Publish(ctx, envelope); err != nil && !errors.Is(err, p2p.ErrClosed) && ctx.Err() == nil {
-				n.log.Error("partial not sent", "err", err)
+			if err := n.topics.partials.Publish(ctx, envelope); err != nil {
+				if !errors.Is(err, p2p.ErrClosed) && ctx.Err() == nil {
+					n.log.Error("partial not sent", "err", err)
+				}
+				return tasks.NewWatchdogResult(tasks.RetryableFailure(sent).Because(err), tasks.Continue())
 			}
+		default:
+			if sent == 0 {
+				return tasks.NewWatchdogResult(tasks.NoWork(), tasks.Stop())
+			}
+			return tasks.NewWatchdogResult(tasks.Success(sent), tasks.Stop())
 		}
 	}
+	return tasks.NewWatchdogResult(tasks.Success(gossipBatch), tasks.ContinueImmediately())
 }
 
 // groupReady takes in the end of the ceremony. Called by the log's state machine.

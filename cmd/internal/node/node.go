@@ -91,8 +91,11 @@ type Node struct {
 	loop       *loop
 	slots      *slots     // owned by the loop
 	standstill standstill // owned by the loop
+	tasks      background
+	ready      atomic.Bool // everything is open: tasks may run
 	outbox     chan []byte
 	fetches    chan []uint64
+	fetchTurn  int           // owned by the fetching task
 	workers    chan struct{} // a place for each recovery under way
 	wants      *wantLimiter
 
@@ -125,7 +128,7 @@ func Start(home Home, log *slog.Logger) (*Node, error) {
 
 func (n *Node) start() error {
 	for _, step := range []func() error{
-		n.readHome, n.openStores, n.openNetwork, n.openLog, n.openListeners, n.startLoops,
+		n.readHome, n.openStores, n.newBackground, n.openNetwork, n.openLog, n.openListeners, n.startLoop, n.startTasks,
 	} {
 		if err := step(); err != nil {
 			return err
@@ -333,12 +336,8 @@ func (n *Node) openLog() error {
 	return nil
 }
 
-func (n *Node) startLoops() error {
-	for _, run := range []func(context.Context){
-		n.loop.run, n.clockLoop, n.sendLoop, n.fetchLoop, n.produceLoop, n.ceremonyLoop, n.watchLoop, n.rebroadcastLoop, n.voteLoop,
-	} {
-		n.wg.Go(func() { run(n.ctx) })
-	}
+func (n *Node) startLoop() error {
+	n.wg.Go(func() { n.loop.run(n.ctx) })
 	return nil
 }
 
@@ -360,7 +359,7 @@ func (n *Node) Wait(ctx context.Context) error {
 func (n *Node) Close() error {
 	n.stop(errStopped)
 	n.events.close()
-	errs := closeAll(n.closers)
+	errs := append([]error{n.stopTasks()}, closeAll(n.closers)...)
 	n.wg.Wait()
 	errs = append(errs, closeAll(n.enders)...)
 	n.closers, n.enders = nil, nil

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/daybreak-beacon/daybreak/scheduler"
+	"github.com/daybreak-beacon/daybreak/scheduler/tasks"
 )
 
 // Timing of blocks.
@@ -27,30 +28,29 @@ func (n *Node) leads(ctx context.Context) bool {
 	return lead && err == nil
 }
 
-// produceLoop builds a block every second while this node leads the log.
-func (n *Node) produceLoop(ctx context.Context) {
-	for {
-		now := time.Now()
-		at := now.Truncate(time.Second).Add(blockOffset)
-		if !at.After(now) {
-			at = at.Add(time.Second)
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(at.Sub(now)):
-		}
-		if err := n.produce(ctx, at); err != nil && ctx.Err() == nil {
-			n.log.Debug("no block", "slot", at.Unix(), "err", err)
-		}
+// produceTask builds the block of this second if this node leads the log, and comes again at the next one's time.
+func (n *Node) produceTask(ctx context.Context, c *tasks.WatchdogContext) tasks.WatchdogResult {
+	now := time.Now()
+	slot := now.Add(-blockOffset).Truncate(time.Second)
+	done, err := n.produce(ctx, slot.Add(blockOffset))
+	if err != nil && ctx.Err() == nil {
+		n.log.Debug("no block", "slot", slot.Unix(), "err", err)
 	}
+	next := atWall(c.Now(), time.Now().Add(-blockOffset).Truncate(time.Second).Add(time.Second+blockOffset))
+	switch {
+	case err != nil:
+		return tasks.NewWatchdogResult(tasks.RetryableFailure(0).Because(err), next)
+	case !done:
+		return tasks.NewWatchdogResult(tasks.NoWork(), next) // another validator's turn
+	}
+	return tasks.NewWatchdogResult(tasks.Success(1), next)
 }
 
-func (n *Node) produce(ctx context.Context, at time.Time) error {
+func (n *Node) produce(ctx context.Context, at time.Time) (done bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, blockPatience)
 	defer cancel()
-	_, err := n.producer.Produce(ctx, at)
-	return err
+	block, err := n.producer.Produce(ctx, at)
+	return block != nil, err
 }
 
 // knownKeys returns those of the slots' keys that this node has, for a block.

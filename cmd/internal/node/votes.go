@@ -8,6 +8,7 @@ import (
 
 	"github.com/daybreak-beacon/daybreak/p2p"
 	"github.com/daybreak-beacon/daybreak/scheduler/chain/finality"
+	"github.com/daybreak-beacon/daybreak/scheduler/tasks"
 )
 
 // resendVote is how often the own vote goes out again while its block is not final: gossip may lose messages.
@@ -19,7 +20,7 @@ type voter struct {
 	secret  finality.Secret
 	journal *finality.Journal // nil if it cannot be trusted: then this validator does not vote
 	why     error             // why it does not
-	applied chan struct{}     // a block was applied
+	last    *finality.Vote    // owned by the voting task
 }
 
 // openVoter reads voting key and journal. A bad journal does not keep the daemon from running: it follows the chain, signs slots and
@@ -34,7 +35,7 @@ func (n *Node) openVoter() error {
 		return fmt.Errorf("the voting key in %s is not the one that genesis %s has for this validator: put the validator's file back from a backup",
 			n.home.Path(fileVotingKey), n.home.GenesisPath())
 	}
-	n.voter = &voter{domain: finality.NewDomain(n.genesis.ChainID, n.hash), secret: secret, applied: make(chan struct{}, 1)}
+	n.voter = &voter{domain: finality.NewDomain(n.genesis.ChainID, n.hash), secret: secret}
 	journal, err := finality.OpenJournal(n.home.Path(fileVotes), v.VotingKey)
 	switch {
 	case errors.Is(err, finality.ErrJournal):
@@ -55,27 +56,17 @@ func (n *Node) refuseToVote(err error) {
 	n.finality.refused(err)
 }
 
-// voteLoop votes for the head whenever it has moved, and sends the last vote again while its block is not final.
-func (n *Node) voteLoop(ctx context.Context) {
-	var last *finality.Vote
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-n.voter.applied:
-			if v := n.vote(); v != nil {
-				last = v
-			}
-		case <-time.After(resendVote):
-			if last != nil && last.Height > n.finality.head().Number {
-				n.sendVote(ctx, *last)
-			}
-			continue
-		}
-		if last != nil {
-			n.sendVote(ctx, *last)
-		}
+// voteTask votes for the head if it has moved, and sends the last vote again while its block is not final.
+func (n *Node) voteTask(ctx context.Context, _ *tasks.WatchdogContext) tasks.WatchdogResult {
+	if v := n.vote(); v != nil {
+		n.voter.last = v
+	} else if v := n.voter.last; v == nil || v.Height <= n.finality.head().Number {
+		return tasks.NewWatchdogResult(tasks.NoWork(), tasks.Continue())
 	}
+	if err := n.sendVote(ctx, *n.voter.last); err != nil {
+		return tasks.NewWatchdogResult(tasks.RetryableFailure(0).Because(err), tasks.Continue())
+	}
+	return tasks.NewWatchdogResult(tasks.Success(1), tasks.Continue())
 }
 
 // vote signs the head, unless it is voted for or is of the past. A vote for a block is one for its ancestors, so that of many blocks
@@ -83,7 +74,7 @@ func (n *Node) voteLoop(ctx context.Context) {
 func (n *Node) vote() *finality.Vote {
 	head := n.chain.Head()
 	v := n.voter
-	if v.why != nil || head.Number == 0 || n.catchingUp() {
+	if v.why != nil || head.Number == 0 || n.catchingUp() || v.last != nil && v.last.Height == head.Number {
 		return nil
 	}
 	if c := n.finality.newestCertificate(); c != nil && c.Has(n.self) {
@@ -105,10 +96,12 @@ func (n *Node) vote() *finality.Vote {
 	return &vote
 }
 
-func (n *Node) sendVote(ctx context.Context, v finality.Vote) {
-	if err := n.topics.votes.Publish(ctx, v.Encode()); err != nil && !errors.Is(err, p2p.ErrClosed) && ctx.Err() == nil {
+func (n *Node) sendVote(ctx context.Context, v finality.Vote) error {
+	err := n.topics.votes.Publish(ctx, v.Encode())
+	if err != nil && !errors.Is(err, p2p.ErrClosed) && ctx.Err() == nil {
 		n.log.Error("vote not sent", "err", err)
 	}
+	return err
 }
 
 // checkVote goes from cheap to dear: shape, author, window, and the pairing last.

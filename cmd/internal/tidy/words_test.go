@@ -120,3 +120,30 @@ func sources(t *testing.T) []string {
 	}
 	return out
 }
+
+// clocks are the ways to be woken by time beside the task runtime.
+var clocks = map[string]bool{"NewTicker": true, "Tick": true, "NewTimer": true, "AfterFunc": true, "After": true, "Sleep": true}
+
+// TestTheDaemonHasNoOtherClock: what the daemon does by time is a task of its runtime, so that one inventory shows all of it.
+func TestTheDaemonHasNoOtherClock(t *testing.T) {
+	for path, p := range load(t) {
+		if path != "cmd/internal/node" && path != "cmd/beacond" {
+			continue
+		}
+		for _, f := range p.Syntax {
+			if strings.HasSuffix(p.Fset.Position(f.Pos()).Filename, "_test.go") {
+				continue
+			}
+			ast.Inspect(f, func(n ast.Node) bool {
+				sel, ok := n.(*ast.SelectorExpr)
+				if !ok || !clocks[sel.Sel.Name] {
+					return true
+				}
+				if id, ok := sel.X.(*ast.Ident); ok && id.Name == "time" {
+					t.Errorf("%s: time.%s: make it a task of the runtime", p.Fset.Position(sel.Pos()), sel.Sel.Name)
+				}
+				return true
+			})
+		}
+	}
+}
