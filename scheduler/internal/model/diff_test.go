@@ -1,0 +1,244 @@
+package model
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"flag"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/daybreak-beacon/daybreak/scheduler/replay"
+)
+
+const blocksPerScript = 50
+
+// dice makes what a seed decides.
+type dice struct{ *rand.ChaCha8 }
+
+func (d dice) intn(n int) int { return int(d.Uint64() % uint64(n)) }
+
+// seeds are drawn by rapid, which prints its own seed. Shrinking is left to shrink, which knows what a script is.
+var seeds = rapid.Custom(func(t *rapid.T) [32]byte {
+	return sha256.Sum256(rapid.SliceOfN(rapid.Byte(), 32, 32).Draw(t, "seed"))
+})
+
+// story is a script with the model's lines.
+type story struct {
+	s     script
+	lines []string
+	seen  *counters
+}
+
+// machine plays a script on the scheduler, with whatever prepares the player.
+func machine(s script, prepare func(*replay.Player)) (lines []string, err error) {
+	parsed, err := replay.Parse(bytes.NewReader(s.encode()))
+	if err != nil {
+		return nil, err
+	}
+	p, err := replay.NewPlayer(parsed.Genesis)
+	if err != nil {
+		return nil, err
+	}
+	prepare(p)
+	for _, b := range parsed.Blocks {
+		line, err := p.Block(b)
+		if err != nil {
+			return lines, err
+		}
+		lines = append(lines, strings.TrimSuffix(string(line.Encode()), "\n"))
+	}
+	return append(lines, strings.TrimSuffix(string(p.Final().Encode()), "\n")), nil
+}
+
+// difference tells the first line in which machine and model differ, or "".
+func difference(want, got []string, err error) string {
+	for i, w := range want {
+		if i >= len(got) {
+			return fmt.Sprintf("the machine ends at line %d: %v", i+1, err)
+		}
+		if g := withoutHash(got[i]); g != w {
+			return fmt.Sprintf("line %d\n%s", i+1, around(g, w))
+		}
+	}
+	if len(got) != len(want) || err != nil {
+		return fmt.Sprintf("%d lines instead of %d, %v", len(got), len(want), err)
+	}
+	return ""
+}
+
+// withoutHash leaves out the state hash, which the model does not know.
+func withoutHash(line string) string {
+	if before, _, found := strings.Cut(line, `"state":`); found {
+		return before + `"state":`
+	}
+	return line
+}
+
+// examine plays a story on the machine under the eyes of the invariants, and compares what it prints.
+func examine(o story, checked map[string]int, trials bool) (what string) {
+	defer func() {
+		if r := recover(); r != nil {
+			b, ok := r.(broken)
+			if !ok {
+				panic(r)
+			}
+			what = b.text
+		}
+	}()
+	got, err := machine(o.s, func(p *replay.Player) {
+		w := newWatch(o.s, p, checked, trials)
+		p.Observe(w.see)
+	})
+	return difference(o.lines, got, err)
+}
+
+// around shows where two lines part.
+func around(a, b string) string {
+	i := 0
+	for i < len(a) && i < len(b) && a[i] == b[i] {
+		i++
+	}
+	cut := func(s string) string { return s[max(0, i-200):min(len(s), i+200)] }
+	return fmt.Sprintf("machine …%s…\nmodel   …%s…", cut(a), cut(b))
+}
+
+// TestMain leaves shrinking to shrink, which knows what a script is, and sets how many scripts are drawn: 20,000 blocks.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	set := map[string]bool{}
+	flag.Visit(func(f *flag.Flag) { set[f.Name] = true })
+	for name, value := range map[string]string{"rapid.shrinktime": "0s", "rapid.nofailfile": "true", "rapid.checks": "400"} {
+		if !set[name] {
+			if err := flag.Set(name, value); err != nil {
+				panic(err)
+			}
+		}
+	}
+	os.Exit(m.Run())
+}
+
+// checkStories draws scripts and fails on the first for which fails tells something. Rapid prints its seed, and the script lies in a
+// file, shrunk, that "beacond replay" takes.
+func checkStories(t *testing.T, fails func(story) string) {
+	var failed *story
+	t.Cleanup(func() {
+		if failed == nil {
+			return
+		}
+		s := shrink(failed.s, func(s script) bool { return fails(retold(s)) != "" })
+		file := filepath.Join(os.TempDir(), "daybreak-"+t.Name()+".jsonl")
+		if err := os.WriteFile(file, s.encode(), 0o600); err != nil {
+			t.Error(err)
+		}
+		t.Logf("shrunk to %d blocks: %s\n%s", len(s.Blocks), file, fails(retold(s)))
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		var one story
+		one.s, one.lines, one.seen = generate(dice{rand.NewChaCha8(seeds.Draw(t, "seed"))}, blocksPerScript)
+		if what := fails(one); what != "" {
+			failed = &one
+			t.Fatal(what)
+		}
+	})
+}
+
+// retold is a script with what the model prints for it.
+func retold(s script) story {
+	m := newModel(s.Genesis)
+	var lines []string
+	for _, b := range s.Blocks {
+		lines = append(lines, m.print(m.block(b)))
+	}
+	return story{s, append(lines, m.printFinal()), m.seen}
+}
+
+// TestScripts draws scripts, plays them on the machine and on the model, compares the lines, and checks the invariants on the machine's
+// state after every block and transaction.
+func TestScripts(t *testing.T) {
+	total, checked, n := newCounters(), map[string]int{}, 0
+	checkStories(t, func(o story) string {
+		n++
+		total.add(o.seen)
+		return examine(o, checked, n%4 == 0)
+	})
+	t.Logf("%d scripts of %d blocks", n, blocksPerScript)
+	total.check(t)
+	for _, id := range slices.Sorted(maps.Keys(invariants)) {
+		t.Run(id+" "+invariants[id], func(t *testing.T) {
+			if t.Logf("checked %d times", checked[id]); checked[id] < 100 {
+				t.Errorf("checked %d times only", checked[id])
+			}
+		})
+	}
+	for id := range checked {
+		if invariants[id] == "" {
+			t.Errorf("%s has no sentence", id)
+		}
+	}
+}
+
+func (c *counters) add(o *counters) {
+	for _, p := range [][2]map[string]int{{c.errors, o.errors}, {c.events, o.events}, {c.outcomes, o.outcomes}, {c.statuses, o.statuses}} {
+		for k, n := range p[1] {
+			p[0][k] += n
+		}
+	}
+}
+
+// check demands that the scripts reached every error, event, outcome and status.
+func (c *counters) check(t *testing.T) {
+	for _, part := range []struct {
+		name string
+		got  map[string]int
+		want string
+	}{
+		{"errors", c.errors, "NotChain NotPayer NotScheduled NotPaused NotExpired BadTarget BadCalls BadTrigger BadDependency " +
+			"SlotNotInFuture BeyondHorizon GasLimitOutOfRange ZeroGasPrice GasPriceTooLow DataTooLarge BadClass SlotReserveFull SlotFull " +
+			"InsufficientEscrow TransferFailed BadReserve ReserveIsGasToken CallFailed CannotRecur BadSeal BadCondition WatchFull Running"},
+		{"events", c.events, "Scheduled Executed ExecutionFailed Recurred RecurrenceStarved Paused Cancelled Expired Deposited Withdrawn"},
+		{"outcomes", c.outcomes, "success reverted skipped"},
+		{"statuses", c.statuses, "Scheduled Executed Failed Cancelled Expired Paused"},
+	} {
+		for _, name := range strings.Fields(part.want) {
+			if part.got[name] < 5 {
+				t.Errorf("%s: %s was reached %d times", part.name, name, part.got[name])
+			}
+		}
+		var all []string
+		for _, name := range slices.Sorted(maps.Keys(part.got)) {
+			all = append(all, fmt.Sprintf("%s %d", name, part.got[name]))
+		}
+		t.Logf("%s: %s", part.name, strings.Join(all, ", "))
+	}
+}
+
+// TestRegressions plays the scripts that once differed.
+func TestRegressions(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join("..", "..", "testdata", "regressions", "*.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(f), ".jsonl"), func(t *testing.T) {
+			b, err := os.ReadFile(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := parse(b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := examine(retold(s), map[string]int{}, true); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
