@@ -32,6 +32,21 @@
 //  10. Execute runs each as a leading transaction of type 0x7e; then come the user transactions, through Call.
 //  11. EndBlock opens every other entry whose key is on chain, so that nothing stays sealed after the block that carries its key.
 //
+// # Embedding
+//
+// A chain calls ApplyUpdate, BeginBlock, Execute once a leading transaction, Call once a user transaction to Address, and EndBlock; and
+// before all of it Install, once. It gives these a Host:
+//
+//   - State is the storage of Address inside the block. One journal must cover it, every other contract, tokens and logs: the machine
+//     undoes a failed run, and what its calls did with it, by one Revert. Temp words are forgotten after each transaction.
+//   - Executor makes a call with Address as its sender and a gas limit. The call may come back through Machine.Call, on the same State.
+//   - Token moves the gas token in and out of escrow and holds, captures and releases reserves.
+//   - Oracle looks up an item of the catalog, as the block's transactions so far have left it.
+//   - Beacon is a BeaconReader over the storage that ApplyUpdate writes.
+//
+// The example does this with maps. What it leaves out, because every chain has its own way: signatures, nonces and gas of user
+// transactions, a root that commits to the state, and going back to the parent when a block is refused.
+//
 // # Outcomes of a run
 //
 // Success: the fee is paid, and the logs say whether the calls worked (Executed) or not (ExecutionFailed, perhaps with a retry); a series
