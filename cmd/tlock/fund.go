@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/crypto"
@@ -13,13 +14,14 @@ import (
 	"github.com/daybreak-beacon/daybreak/scheduler"
 )
 
-// submit posts the schedule call, and before it what makes it payable. It returns the schedule transaction's hash.
-func (r *request) submit(ctx context.Context) (string, error) {
+// submit posts the schedule call, and before it what makes it payable. It returns the schedule transaction's hash. What is left to
+// pay later is noted.
+func (r *request) submit(ctx context.Context, note io.Writer) (string, error) {
 	state, err := r.node.Account(ctx, r.payer.address.Hex())
 	if err != nil {
 		return "", err
 	}
-	calls, err := r.fundFee(state)
+	calls, err := r.fundFee(state, note)
 	if err != nil {
 		return "", err
 	}
@@ -36,12 +38,13 @@ func (r *request) submit(ctx context.Context) (string, error) {
 }
 
 // fundFee is what has to happen before the fee of the first run can be locked: approve and deposit what escrow lacks.
-func (r *request) fundFee(state api.Account) ([]call, error) {
+func (r *request) fundFee(state api.Account, note io.Writer) ([]call, error) {
 	escrow, err1 := uint256.FromDecimal(state.Escrow)
 	balance, err2 := uint256.FromDecimal(state.Balance)
 	if err1 != nil || err2 != nil {
 		return nil, fmt.Errorf("node's answer about account %s makes no sense", shorten(state.Address))
 	}
+	r.noteSeries(escrow, note)
 	if escrow.Cmp(r.fee) >= 0 {
 		return nil, nil
 	}
@@ -51,6 +54,25 @@ func (r *request) fundFee(state api.Account) ([]call, error) {
 			"send it gas tokens, or lower --gas-price")
 	}
 	return deposit(common.Address(r.checker.policy.GasToken), missing), nil
+}
+
+// noteSeries says what a series takes from escrow that is not there yet: each period locks its fee when the one before has run.
+func (r *request) noteSeries(escrow *uint256.Int, note io.Writer) {
+	later := new(uint256.Int).Mul(r.fee, uint256.NewInt(uint64(r.params.Remaining)))
+	if escrow.Cmp(r.fee) > 0 {
+		left := new(uint256.Int).Sub(escrow, r.fee)
+		later.Sub(later, min256(later, left))
+	}
+	if !later.IsZero() {
+		fmt.Fprintf(note, "note: the later runs take %s each from escrow, %s in all more than is there: \"tlock deposit\" in time\n", r.fee.Dec(), later.Dec())
+	}
+}
+
+func min256(a, b *uint256.Int) *uint256.Int {
+	if a.Lt(b) {
+		return a
+	}
+	return b
 }
 
 // deposit approves an amount of the gas token to the scheduler and pays it into escrow.

@@ -42,8 +42,9 @@ until the block that runs them.
 A call is TARGET:GAS:DATA, an account, the gas it may use, and its input in hex (which may be empty); --call may be
 repeated, up to eight times, and the calls run in order, all or none. Durations count in slots of a second, rounded up.
 
-The account of --key-file pays. What is missing in its escrow at the scheduler is approved and deposited first, and what a
-reserve takes over all runs is approved to the scheduler. Whatever the scheduler is sure to refuse is refused before
+The account of --key-file pays. What is missing in its escrow at the scheduler for the first run is approved and deposited
+first, and what a reserve takes over all runs is approved to the scheduler. Retries and the later runs of a series take
+their fees from escrow as they come: "tlock deposit" puts more there. Whatever the scheduler is sure to refuse is refused before
 anything is sent, with the scheduler's name of the rule. --dry-run stops there, and prints what the entry costs, its
 parameters, and the calldata for a wallet to send; an open entry's dry run needs no node and no account.
 
@@ -221,7 +222,7 @@ func accountOf(what, text string) (common.Address, error) {
 // send posts the entry, waits for its block, and with --wait for what becomes of it.
 func (s *scheduling) send(cmd *cobra.Command, r *request) error {
 	ctx := cmd.Context()
-	hash, err := r.submit(ctx)
+	hash, err := r.submit(ctx, cmd.ErrOrStderr())
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"math/big"
@@ -12,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ethereum/go-ethereum/crypto"
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/daybreak-beacon/daybreak/cmd/internal/api"
@@ -45,6 +47,7 @@ func TestScripts(t *testing.T) {
 		ts.Setenv(args[0], home.key(slot))
 	}
 	commands["waitopen"] = waitOpen
+	commands["available"] = available
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script", Cmds: commands, RequireUniqueNames: true,
 		Setup: func(env *testscript.Env) error {
@@ -80,6 +83,18 @@ func waitOpen(ts *testscript.TestScript, neg bool, args []string) {
 	var stanza struct{ Slot uint64 }
 	ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &stanza))
 	time.Sleep(time.Until(tlock.SlotEnd(stanza.Slot)))
+}
+
+// available sets a variable to the escrow that the account $RICH has at $REAL and that is not locked.
+func available(ts *testscript.TestScript, neg bool, args []string) {
+	key, err := crypto.HexToECDSA(ts.Getenv("RICH"))
+	ts.Check(err)
+	c, err := api.NewClient(ts.Getenv("REAL"))
+	ts.Check(err)
+	defer c.Close()
+	account, err := c.Account(context.Background(), crypto.PubkeyToAddress(key.PublicKey).Hex())
+	ts.Check(err)
+	ts.Setenv(args[0], account.Escrow)
 }
 
 // network is a network whose secret is known.
