@@ -280,9 +280,32 @@ func TestInterface(t *testing.T) {
 		expect(t, "entry", common.Bytes2Hex(view("entry", uint64(99))), common.Bytes2Hex(want))
 	})
 
-	t.Run("S-COST-03 cost without state", func(t *testing.T) {
-		got := view("cost", uint64(98_000), big.NewInt(224), big.NewInt(1), false, true)
-		expect(t, "cost", new(uint256.Int).SetBytes(got).Uint64(), 385_000)
+	t.Run("S-COST-03 cost without state is what entries are charged", func(t *testing.T) {
+		f := w.fork()
+		f.begin(2, 101)
+		must(t, f.MintToken(mip20, alice, amount(100)))
+		f.ApproveToken(mip20, alice, scheduler.Address, amount(100))
+		for name, p := range map[string]scheduler.Params{
+			"one call": entryOf(300_000, 200), "sealed": f.sealedEntry(200), "dependencies": with(entryOf(300_000, 201), needs(1, 1, 2), after(3)),
+			"eight calls": with(entryOf(500_000, 201), calls(8)), "height": with(entryOf(300_000, 0), height(90)),
+			"series":  with(entryOf(300_000, 202), func(p *scheduler.Params) { p.PeriodSlots, p.Remaining = 5, 1 }),
+			"reserve": with(entryOf(500_000, 202), reserve(mip20, 1)),
+			"series with a reserve": with(entryOf(500_000, 203), reserve(mip20, 1), func(p *scheduler.Params) {
+				p.PeriodSlots, p.Remaining, p.Calls[0].Data = 5, 1, make([]byte, 100)
+			}),
+		} {
+			locked := f.locked(alice)
+			e := f.view().Entry(f.schedule(p))
+			input, err := parsed.Pack("cost", e.GasLimit, big.NewInt(int64(e.DataLen)), big.NewInt(int64(len(e.DependsOn))), e.PeriodSlots != 0, e.ReserveToken != scheduler.Addr{})
+			must(t, err)
+			ret, err := f.View(bob, scheduler.Address, input)
+			must(t, err)
+			expect(t, "fee of "+name, f.locked(alice)-locked, new(uint256.Int).SetBytes(ret).Uint64()*e.GasPrice)
+		}
+		input, err := parsed.Pack("cost", ^uint64(0), big.NewInt(0), big.NewInt(0), false, false)
+		must(t, err)
+		_, err = f.View(bob, scheduler.Address, input)
+		expectErr(t, "a cost of more than 64 bits", err, scheduler.GasLimitOutOfRange)
 	})
 
 	t.Run("S-BEA-01 the beacon's reads", func(t *testing.T) {

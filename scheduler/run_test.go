@@ -209,6 +209,25 @@ func TestRun(t *testing.T) {
 		}
 	})
 
+	t.Run("S-ITF-02 each status is reached", func(t *testing.T) {
+		w := newWorld(t)
+		w.block(100, func() {
+			w.deposit(alice, 1e9)
+			w.schedule(entryOf(300_000, 180))
+			w.schedule(entryOf(300_000, 105))
+			w.schedule(with(entryOf(300_000, 105), to(revertTarget)))
+			w.schedule(entryOf(300_000, 190))
+			w.schedule(entryOf(300_000, 110))
+			w.schedule(with(entryOf(300_000, 106), to(revertTarget), func(p *scheduler.Params) { p.PeriodSlots, p.Remaining, p.PauseOnFail = 5, 1, true }))
+			must(t, w.cancel(alice, 4))
+		})
+		w.blocks(105, 106)
+		w.block(171, func() { must(t, w.expire(5)) })
+		for id, want := range []uint8{0, 1, 2, 3, 4, 5, 6} {
+			expect(t, "status", uint8(w.view().Status(uint64(id))), want)
+		}
+	})
+
 	t.Run("S-RUN-19 order of the logs", func(t *testing.T) {
 		w := newWorld(t)
 		one(t, w)
