@@ -13,7 +13,7 @@ import (
 	"github.com/daybreak-beacon/daybreak/scheduler/memory"
 )
 
-// invariants watches a world and checks the ledger's invariants I-01 to I-36, as far as they concern one-shot entries, after every
+// invariants watches a world and checks the ledger's invariants I-01 to I-36, as far as they do not concern conditions, after every
 // block and transaction. It keeps its own books, from receipts and reads alone.
 type invariants struct {
 	deposits, withdrawals, paid uint256.Int
@@ -28,13 +28,14 @@ type invariants struct {
 	before                      map[uint64]scheduler.Entry // before the block began
 	fires                       map[uint64]bool            // watchers that the block must find to fire
 	watchedHeights              map[scheduler.Word]uint64
-	seen                        map[string]int // what the stream met, by name
+	paused                      map[uint64]bool // at some point
+	seen                        map[string]int  // what the stream met, by name
 }
 
 func newInvariants() *invariants {
 	return &invariants{
 		ranOnce: map[[2]uint64]bool{}, expirable: map[uint64]bool{}, due: map[uint64]uint64{}, fee: map[uint64]uint256.Int{},
-		entries: map[uint64]scheduler.Entry{}, nextID: 1, seen: map[string]int{}, watchedHeights: map[scheduler.Word]uint64{},
+		entries: map[uint64]scheduler.Entry{}, nextID: 1, paused: map[uint64]bool{}, seen: map[string]int{}, watchedHeights: map[scheduler.Word]uint64{},
 	}
 }
 
@@ -180,6 +181,7 @@ func (v *invariants) afterRuns(w *world) {
 			w.assert(w.view().Status(id) == scheduler.Scheduled || w.view().Status(id) == scheduler.Cancelled, "S-RUN-08: status of %d is %d", id, w.view().Status(id))
 		}
 		v.bookEvents(w, r.Logs)
+		v.checkCapture(w, id, r.Logs)
 	}
 	v.look(w)
 }
@@ -207,20 +209,26 @@ func (v *invariants) bookEvents(w *world, logs []memory.Log) {
 		if !ok || l.Address != scheduler.Address {
 			continue
 		}
-		value := new(uint256.Int).SetBytes32(ev.Args[1].Word[:])
+		id, value := argOf(ev, 0).Uint64(), argOf(ev, len(ev.Args)-1)
 		v.seen[ev.Name]++
 		switch ev.Name {
 		case "Scheduled":
-			id := new(uint256.Int).SetBytes32(ev.Args[0].Word[:]).Uint64()
-			v.fee[id] = *new(uint256.Int).SetBytes32(ev.Args[3].Word[:])
+			v.fee[id] = *value
+		case "Recurred":
+			v.checkPeriod(w, id, argOf(ev, 1).Uint64(), value.Uint64())
+		case "Paused":
+			v.paused[id] = true
 		case "Deposited":
 			v.deposits.Add(&v.deposits, value)
 		case "Withdrawn":
 			v.withdrawals.Add(&v.withdrawals, value)
 		case "Cancelled", "Expired":
-			id := new(uint256.Int).SetBytes32(ev.Args[0].Word[:]).Uint64()
 			want := v.fee[id]
-			if ev.Name == "Cancelled" {
+			switch {
+			case v.paused[id]:
+				v.seen["canceled while paused"]++
+				want.Clear() // nothing was locked
+			case ev.Name == "Cancelled":
 				want.Mul(&want, uint256.NewInt(8_000))
 				want.Div(&want, uint256.NewInt(10_000))
 			}
@@ -273,6 +281,7 @@ func (v *invariants) look(w *world) {
 	books.Sub(&books, &v.paid)
 	w.assert(books.Eq(sum), "I-03 I-04: deposits less withdrawals and fees are %s, escrow is %s", &books, sum)
 
+	v.checkHolds(w, now)
 	v.checkHistory(w, now)
 	v.checkQueues(w, now, keys)
 	for slot := range v.due {
@@ -290,6 +299,8 @@ func (v *invariants) look(w *world) {
 func (v *invariants) checkHistory(w *world, now map[uint64]scheduler.Entry) {
 	next := w.view().NextID()
 	w.assert(next >= v.nextID, "I-35: nextId fell from %d to %d", v.nextID, next)
+	born := v.seen["Scheduled"] + v.seen["Recurred"]
+	w.assert(next == uint64(born)+1, "I-35: nextId is %d after %d entries", next, born)
 	v.nextID = next
 	for id, e := range now {
 		was, known := v.entries[id]
@@ -297,8 +308,9 @@ func (v *invariants) checkHistory(w *world, now map[uint64]scheduler.Entry) {
 			v.due[id] = e.DueSlot
 			continue
 		}
-		final := was.Status != scheduler.Scheduled && was.Status != scheduler.None
+		final := was.Status != scheduler.Scheduled && was.Status != scheduler.Paused && was.Status != scheduler.None
 		w.assert(!final || was.Status == e.Status, "I-18: status of %d went from %d to %d", id, was.Status, e.Status)
+		v.checkPaused(w, id, was, e)
 		if e.Status != scheduler.Scheduled {
 			continue
 		}
@@ -441,7 +453,7 @@ func TestInvariants(t *testing.T) {
 // TestInvariantsOfLongStreams makes long streams from seeds; a failure prints its seed.
 func TestInvariantsOfLongStreams(t *testing.T) {
 	seen := map[string]int{}
-	for seed := range uint64(4) {
+	for seed := range uint64(8) {
 		t.Logf("seed %d", seed)
 		for what, n := range runStream(t, randomBytes(seed, 6_000), 150) {
 			seen[what] += n
@@ -450,8 +462,11 @@ func TestInvariantsOfLongStreams(t *testing.T) {
 	t.Logf("met: %v", seen)
 	for _, what := range []string{
 		"success", "reverted", "skipped", "retry", "moved", "moved with its dependency", "selected with its dependency", "opened and run",
-		"opened by the sweep", "Scheduled", "Executed", "ExecutionFailed", "Cancelled", "Expired", "Deposited", "Withdrawn", "SlotFull",
-		"fired", "condition opened by the sweep", "condition opened and run", "BadCondition", "SlotReserveFull", "InsufficientEscrow", "BadTarget", "BadDependency", "SlotNotInFuture", "NotExpired", "NotPayer", "NotScheduled", "GasLimitOutOfRange",
+		"opened by the sweep", "Scheduled", "Executed", "ExecutionFailed", "Cancelled", "Expired", "Deposited", "Withdrawn", "Recurred",
+		"RecurrenceStarved", "Paused", "resumed", "canceled while paused", "skipped periods", "captured", "captured into quarantine", "SlotFull",
+		"fired", "condition opened by the sweep", "condition opened and run", "BadCondition",
+		"SlotReserveFull", "InsufficientEscrow", "BadTarget", "BadDependency", "SlotNotInFuture", "NotExpired", "NotPayer", "NotScheduled", "GasLimitOutOfRange",
+		"TransferFailed", "CannotRecur", "NotPaused",
 	} {
 		if seen[what] == 0 {
 			t.Errorf("no stream met %q", what)

@@ -110,8 +110,19 @@ func newStreamWorld(t rapid.TB) *world {
 	for _, i := range streamItems {
 		w.write(i, 2)
 	}
+	for i, a := range payers { // the first can always hold, the others run out of allowance or balance
+		must(t, w.MintToken(mip20, a, amount([]uint64{streamReserves, streamReserves, 150}[i])))
+		w.ApproveToken(mip20, a, scheduler.Address, amount([]uint64{streamReserves, 150, 300}[i]))
+	}
+	w.SetMode(refusingTarget, memory.Revert)
 	return w
 }
+
+// streamReserves are more tokens than a stream can reserve.
+const streamReserves = 1_000_000
+
+// refusingTarget takes every call and no tokens.
+var refusingTarget = addr(0x05)
 
 // nextBlock reads the head of a block: how far time goes on, who proposes, which of the pending keys it carries.
 func (s *stream) nextBlock(w *world) recorded {
@@ -148,6 +159,16 @@ func (s *stream) id(w *world) uint64 {
 	return next - min(next, uint64(s.pick(10)))
 }
 
+// lastPaused is the last entry that is paused, or 0.
+func lastPaused(w *world) uint64 {
+	for id := w.view().NextID() - 1; id > 0; id-- {
+		if w.view().Status(id) == scheduler.Paused {
+			return id
+		}
+	}
+	return 0
+}
+
 // nextTx reads a transaction.
 func (s *stream) nextTx(w *world) recordedTx {
 	tx := recordedTx{from: scriptTarget}
@@ -155,17 +176,25 @@ func (s *stream) nextTx(w *world) recordedTx {
 		tx.from = payers[s.pick(len(payers))]
 	}
 	id := s.id(w)
-	switch s.pick(15) {
-	case 12, 13, 14:
+	switch s.pick(16) {
+	case 13, 14, 15:
 		return s.nextChange()
 	case 0:
 		tx.input = scheduler.DepositInput(amount(uint64(s.byte()) * 1_000_000))
 	case 1:
-		tx.input = scheduler.WithdrawInput(amount(uint64(s.byte()) * 100_000))
+		tx.input = scheduler.WithdrawInput(amount(uint64(s.byte()) * 500_000))
 	case 2:
 		tx.input = scheduler.CancelInput(id)
 	case 3, 4:
 		tx.input = scheduler.ExpireInput(id)
+	case 5:
+		if paused := lastPaused(w); paused != 0 && s.chance(200) {
+			id, tx.from = paused, w.view().Entry(paused).Payer
+		}
+		tx.input = scheduler.ResumeInput(id)
+		if s.chance(80) {
+			tx.input = scheduler.CancelInput(id)
+		}
 	default:
 		tx.input = scheduler.ScheduleInput(s.params(w, tx.from))
 	}
@@ -191,7 +220,7 @@ func (s *stream) params(w *world, payer scheduler.Addr) scheduler.Params {
 	for s.chance(110) {
 		p.DependsOn = append(p.DependsOn, scheduler.Dependency{ID: s.id(w), Finished: s.chance(128)})
 	}
-	targets := []scheduler.Addr{okTarget, okTarget, okTarget, revertTarget, scriptTarget, scriptTarget, panicTarget}
+	targets := []scheduler.Addr{okTarget, okTarget, refusingTarget, revertTarget, scriptTarget, scriptTarget, panicTarget}
 	if s.chance(10) {
 		targets = []scheduler.Addr{mip20, gasToken, scheduler.Address}
 	}
@@ -200,7 +229,9 @@ func (s *stream) params(w *world, payer scheduler.Addr) scheduler.Params {
 		if call.Target == scriptTarget {
 			call.GasLimit = 50_000
 			var inner []byte
-			switch s.pick(5) {
+			switch s.pick(6) {
+			case 4:
+				inner = scheduler.ResumeInput(s.id(w))
 			case 0:
 				inner = scheduler.ExpireInput(s.id(w))
 			case 1:
@@ -220,8 +251,24 @@ func (s *stream) params(w *world, payer scheduler.Addr) scheduler.Params {
 	}
 	if p.Slot != 0 && s.chance(s.sealed) {
 		s.sealParams(w, payer, &p)
+		return p
+	}
+	if s.chance(70) {
+		s.series(&p)
+	}
+	if s.chance(60) {
+		p.GasLimit += 150_000
+		reserve(mip20, 1+uint8(s.pick(60)))(&p)
 	}
 	return p
+}
+
+// series makes p recur, mostly in a way that schedule accepts.
+func (s *stream) series(p *scheduler.Params) {
+	p.PeriodSlots, p.Remaining, p.PauseOnFail = 1+uint64(s.pick(8)), 1+uint32(s.pick(3)), s.chance(128)
+	if s.chance(230) {
+		p.DependsOn, p.When = nil, scheduler.Condition{}
+	}
 }
 
 func (s *stream) sealParams(w *world, payer scheduler.Addr, p *scheduler.Params) {
