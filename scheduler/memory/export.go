@@ -59,7 +59,7 @@ func Import(c Config, r io.Reader, maxBytes int64) (*Host, error) {
 		if l == nil {
 			break
 		}
-		leaves = append(leaves, change{*in.last, l})
+		leaves = append(leaves, change{in.last, l})
 	}
 	h.words.base = tree{}.with(leaves)
 	sum := [32]byte{}

@@ -34,17 +34,34 @@ func keyFromBytes(b [keySize]byte) key {
 }
 
 // path is the key's way down the trie, in nibbles: SHA-256(address | bytes 1..23 of the slot) | kind | byte 0 of the slot | bytes
-// 24..31 of the slot. So the words and blobs that the scheduler keeps for one entry, or for one queue, lie in one small subtree: a
-// block goes down to each of them once. The hash keeps the trie balanced whatever the keys are, but for the last 20 nibbles.
+// 24..31 of the slot. So the words and blobs that the scheduler keeps for one entry, or for one queue, are a group and lie in one
+// subtree: a block goes down to each of them once. The hash keeps the trie balanced whatever the keys are, but for the last 20 nibbles.
 type path [sha256.Size + 10]byte
 
-const pathNibbles = 2 * len(path{})
+const (
+	pathNibbles  = 2 * len(path{})
+	groupNibbles = 2 * sha256.Size // that the paths of a group share
+)
 
-func (k key) path() (p path) {
-	var together [20 + 23]byte
-	copy(together[:], k.addr[:])
-	copy(together[20:], k.slot[1:24])
-	sum := sha256.Sum256(together[:])
+func (k *key) path() path { return k.pathIn(k.group().sum()) }
+
+// group is what the keys of one group have in common.
+type group struct {
+	addr scheduler.Addr
+	slot [23]byte
+}
+
+func (k *key) group() group { return group{k.addr, [23]byte(k.slot[1:24])} }
+
+func (g group) sum() [sha256.Size]byte {
+	var b [len(g.addr) + len(g.slot)]byte
+	copy(b[:], g.addr[:])
+	copy(b[len(g.addr):], g.slot[:])
+	return sha256.Sum256(b[:])
+}
+
+// pathIn is the path of a key whose group has that sum.
+func (k *key) pathIn(sum [sha256.Size]byte) (p path) {
 	copy(p[:], sum[:])
 	p[32], p[33] = k.kind, k.slot[0]
 	copy(p[34:], k.slot[24:])
@@ -87,6 +104,40 @@ type branch struct {
 	path   path   // of some leaf that is or was below; its first depth nibbles are the shared ones
 }
 
+// newBranch has room for n children next to it: going down the trie then touches one place of memory for each level.
+func newBranch(n int) *branch {
+	switch {
+	case n <= 2:
+		b := new(struct {
+			branch
+			room [2]tree
+		})
+		b.kids = b.room[:0]
+		return &b.branch
+	case n <= 4:
+		b := new(struct {
+			branch
+			room [4]tree
+		})
+		b.kids = b.room[:0]
+		return &b.branch
+	case n <= 8:
+		b := new(struct {
+			branch
+			room [8]tree
+		})
+		b.kids = b.room[:0]
+		return &b.branch
+	default:
+		b := new(struct {
+			branch
+			room [16]tree
+		})
+		b.kids = b.room[:0]
+		return &b.branch
+	}
+}
+
 func (b *branch) kid(nibble int) tree {
 	if b.bitmap>>nibble&1 == 0 {
 		return tree{}
@@ -118,27 +169,29 @@ func (b *branch) tree() tree {
 	return tree{b, sha256.Sum256(buf)}
 }
 
-// find returns the leaf of k, or nil.
-func (t tree) find(k key) *leaf {
-	p := k.path()
-	for n := t.node; ; {
-		switch at := n.(type) {
-		case *branch:
-			n = at.kid(p.nibble(int(at.depth))).node
-		case *leaf:
-			if at.key == k {
-				return at
-			}
-			return nil
-		default:
-			return nil
+// find returns the leaf of k, whose path is p, or nil.
+func (t tree) find(k *key, p *path) *leaf {
+	l, _ := t.down(p, pathNibbles).node.(*leaf)
+	if l == nil || l.key != *k {
+		return nil
+	}
+	return l
+}
+
+// down goes along p to the subtree whose paths all share at least so many nibbles with each other, if there is one.
+func (t tree) down(p *path, nibbles int) tree {
+	for {
+		b, ok := t.node.(*branch)
+		if !ok || int(b.depth) >= nibbles {
+			return t
 		}
+		t = b.kid(p.nibble(int(b.depth)))
 	}
 }
 
 // change is a new leaf at a path, or none.
 type change struct {
-	path path
+	path *path
 	leaf *leaf
 }
 
@@ -149,7 +202,7 @@ func (t tree) with(changes []change) tree {
 		return t
 	}
 	first, last := &changes[0], &changes[len(changes)-1]
-	depth := first.path.common(&last.path)
+	depth := first.path.common(last.path)
 	var kids [16]tree
 	switch at := t.node.(type) {
 	case nil:
@@ -182,7 +235,7 @@ func (t tree) with(changes []change) tree {
 
 // branch applies changes to the children that t has when its paths part at depth.
 func (t tree) branch(kids *[16]tree, depth int, changes []change) tree {
-	somePath := changes[0].path
+	somePath := *changes[0].path
 	changed := false
 	for len(changes) > 0 {
 		nibble, n := changes[0].path.nibble(depth), 1
@@ -206,7 +259,8 @@ func (t tree) branch(kids *[16]tree, depth int, changes []change) tree {
 	if count < 2 {
 		return kids[only]
 	}
-	b := &branch{kids: make([]tree, 0, count), depth: uint8(depth), path: somePath}
+	b := newBranch(count)
+	b.depth, b.path = uint8(depth), somePath
 	for i := range kids {
 		if kids[i].node != nil {
 			b.kids = append(b.kids, kids[i])
