@@ -30,8 +30,8 @@
 // Every rule of Apply holds against a lying proposer: it can leave out keys and users' transactions, and order the latter, and
 // nothing else. The log tolerates crashes of a minority and trusts its members to follow raft: a lying one can stall it or, as
 // leader, commit different entries on different members. Then at most one of the blocks at a height becomes final (package
-// finality), and whoever applied the other stops. User transactions pay no fees on this host: a flood is bounded by
-// the limits of Mempool only.
+// finality), and whoever applied the other stops. User transactions pay no fees on this host; their senders must own
+// what they could cost, so that a flood takes as many gas tokens as it names, and Mempool bounds it.
 //
 // # Limits
 //
@@ -123,7 +123,7 @@ func New(cfg Config) (*Chain, error) {
 	if c.app == nil {
 		c.app = noApp{}
 	}
-	c.pool = newMempool(cfg.Genesis.ChainID, cfg.Genesis.BlockGasLimit, c.Nonce)
+	c.pool = newMempool(cfg.Genesis.ChainID, cfg.Genesis.BlockGasLimit, c.account)
 	if c.host, err = c.genesisState(); err != nil {
 		return nil, fmt.Errorf("chain: genesis state: %w", err)
 	}

@@ -27,6 +27,7 @@ var (
 	ErrUnderpriced = fmt.Errorf("%w: replacement is not priced 10%% higher", ErrStale)
 	ErrSenderFull  = fmt.Errorf("%w: too many waiting transactions of this sender", ErrNotYet)
 	ErrPoolFull    = fmt.Errorf("%w: too many waiting transactions", ErrNotYet)
+	ErrFunds       = fmt.Errorf("%w: the sender owns too little", ErrNotYet)
 	ErrNotLeader   = fmt.Errorf("%w: this validator does not lead the log", ErrNotYet)
 )
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/ethereum/go-ethereum/core/types"
+	"github.com/holiman/uint256"
 
 	"github.com/daybreak-beacon/daybreak/scheduler"
 	"github.com/daybreak-beacon/daybreak/scheduler/memory"
@@ -20,7 +21,7 @@ type execution struct {
 	runs     []scheduler.Run // the leading transactions, as derived from the state
 	receipts []*Receipt
 	txs      [][]byte
-	senders  []Addr
+	senders  []Addr // of user transactions, and payers of runs: those who may own less than before
 	gas      uint64 // used so far
 }
 
@@ -49,6 +50,7 @@ func (x *execution) leading() {
 		default:
 			receipt.Reason = "skipped: an earlier run canceled the entry, or escrow cannot cover the fee"
 		}
+		x.senders = append(x.senders, Addr(run.Payer))
 		x.add(run.Encode(x.chainID), receipt)
 	}
 }
@@ -62,6 +64,9 @@ func (x *execution) user(tx *Tx) error {
 	case tx.Gas() < leastGas || tx.Gas() > x.gasLimit-min(x.gas, x.gasLimit):
 		return fmt.Errorf("%w %d of transaction %s: it needs %d, the block has %d left",
 			ErrGasLimit, tx.Gas(), tx.Hash(), leastGas, x.gasLimit-min(x.gas, x.gasLimit))
+	}
+	if err := checkFunds(tx, fundsOf(x.host, tx.sender), uint256.Int{}); err != nil {
+		return fmt.Errorf("%w: transaction %s: %w", ErrInvalid, tx.Hash(), err)
 	}
 	setNonce(accounts, tx.sender, tx.Nonce()+1)
 	r := x.host.Transact(scheduler.Addr(tx.sender), scheduler.Addr(*tx.inner.To()), tx.Gas(), tx.inner.Data())

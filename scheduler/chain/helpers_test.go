@@ -122,6 +122,23 @@ func testGenesis(n int) *chain.Genesis {
 	return g
 }
 
+// richGenesis is testGenesis(1) with gas tokens for further accounts, as many as any transaction could ask for.
+func richGenesis(accounts ...account) *chain.Genesis {
+	g := testGenesis(1)
+	for _, a := range accounts {
+		g.Balances[a.addr] = new(uint256.Int).Lsh(uint256.NewInt(1), 120)
+	}
+	return g
+}
+
+// accounts are n accounts of a name.
+func accounts(name string, n int) (all []account) {
+	for i := range n {
+		all = append(all, newAccount(fmt.Sprint(name, " ", i)))
+	}
+	return all
+}
+
 // dealer holds the group's secret whole, as no one does outside of tests.
 type dealer struct {
 	secret bls.Scalar

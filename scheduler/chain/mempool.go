@@ -33,7 +33,13 @@ type Mempool struct {
 	bytes    int
 	byHash   map[Hash]*pooledTx
 	senders  map[Addr]*poolSender
-	nonceOf  func(Addr) uint64 // at the head; may take the chain's lock, never the pool's
+	account  func(Addr) accountState // at the head; may take the chain's lock, never the pool's
+}
+
+// accountState is what the pool must know of an account.
+type accountState struct {
+	nonce uint64
+	funds uint256.Int // see fundsOf
 }
 
 // poolSender is one account's waiting transactions, ascending by nonce.
@@ -45,6 +51,16 @@ type poolSender struct {
 // ready says whether no nonce is missing before the transaction at position at: blocks can include it as things stand.
 func (s *poolSender) ready(at int) bool { return s.txs[at].Nonce()-s.next == uint64(at) }
 
+// costWithout is what the waiting transactions could cost, without the one of nonce.
+func (s *poolSender) costWithout(nonce uint64) (sum uint256.Int) {
+	for _, tx := range s.txs {
+		if tx.Nonce() != nonce {
+			sum = addUp(sum, tx.cost)
+		}
+	}
+	return sum
+}
+
 type pooledTx struct {
 	*Tx
 	price   *uint256.Int // what orders it: the tip it offers per gas
@@ -52,15 +68,16 @@ type pooledTx struct {
 	since   uint64 // number of the head when it came
 }
 
-func newMempool(chainID, gasLimit uint64, nonceOf func(Addr) uint64) *Mempool {
+func newMempool(chainID, gasLimit uint64, account func(Addr) accountState) *Mempool {
 	return &Mempool{
-		chainID: chainID, gasLimit: gasLimit, nonceOf: nonceOf,
+		chainID: chainID, gasLimit: gasLimit, account: account,
 		byHash: make(map[Hash]*pooledTx), senders: make(map[Addr]*poolSender),
 	}
 }
 
 // Add takes a raw Ethereum transaction. Errors have a class: ErrInvalid (wrong chain or signature, malformed, too large),
-// ErrStale (known, nonce used, replacement too cheap), ErrNotYet (nonce too far ahead, pool full).
+// ErrStale (known, nonce used, replacement too cheap), ErrNotYet (nonce too far ahead, sender
+// owns too little, pool full).
 func (p *Mempool) Add(raw []byte) (*Tx, error) {
 	tx, err := DecodeTx(p.chainID, raw)
 	if err != nil {
@@ -74,7 +91,8 @@ func (p *Mempool) Add(raw []byte) (*Tx, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	// Read under the lock: a block applied meanwhile prunes after it, so no used nonce can stay behind.
-	next := p.nonceOf(tx.sender)
+	sender := p.account(tx.sender)
+	next := sender.nonce
 	if _, ok := p.byHash[tx.Hash()]; ok {
 		return nil, ErrKnown
 	}
@@ -85,28 +103,30 @@ func (p *Mempool) Add(raw []byte) (*Tx, error) {
 		return nil, fmt.Errorf("%w: it is %d, the next of %s is %d and at most %d may wait", ErrNonceGap, tx.Nonce(), tx.sender, next, poolPerSender)
 	}
 	p.arrivals++
-	if err := p.insert(&pooledTx{Tx: tx, price: price, arrival: p.arrivals, since: p.head}, next); err != nil {
+	if err := p.insert(&pooledTx{Tx: tx, price: price, arrival: p.arrivals, since: p.head}, sender); err != nil {
 		return nil, err
 	}
 	return tx, nil
 }
 
-// insert places tx, replacing the sender's transaction of the same nonce or, in a full pool, one of less use. next is the
-// sender's nonce at the head.
-func (p *Mempool) insert(tx *pooledTx, next uint64) error {
+// insert places tx, replacing the sender's transaction of the same nonce or, in a full pool, one of less use.
+func (p *Mempool) insert(tx *pooledTx, sender accountState) error {
 	s := p.senders[tx.sender]
 	if s == nil {
 		s = new(poolSender)
 	}
-	s.next = next
+	s.next = sender.nonce
 	at, taken := s.find(tx.Nonce())
+	if err := checkFunds(tx.Tx, sender.funds, s.costWithout(tx.Nonce())); err != nil {
+		return err
+	}
 	if taken {
 		return p.replace(s, at, tx)
 	}
 	if len(s.txs) >= poolPerSender {
 		return ErrSenderFull
 	}
-	if err := p.makeRoom(tx, tx.Nonce()-next == uint64(at)); err != nil {
+	if err := p.makeRoom(tx, tx.Nonce()-s.next == uint64(at)); err != nil {
 		return err
 	}
 	// makeRoom may have taken this sender's last transaction, never one before tx.
@@ -223,7 +243,7 @@ func (p *Mempool) Pending(gas uint64, size int) []*Tx {
 	defer p.mu.Unlock()
 	queue := make(txHeap, 0, len(p.senders))
 	for addr, s := range p.senders {
-		if s.txs[0].Nonce() == p.nonceOf(addr) {
+		if s.txs[0].Nonce() == p.account(addr).nonce {
 			queue = append(queue, s.txs)
 		}
 	}
@@ -262,27 +282,38 @@ func (h *txHeap) Pop() any {
 	return x
 }
 
-// advance drops what block number head made useless: used nonces of its senders, and what has waited too long.
+// advance drops what block number head made useless: used nonces of its senders, what these can no longer pay, and what has waited
+// too long.
 func (p *Mempool) advance(head uint64, senders []Addr) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.head = head
 	for _, addr := range senders {
-		p.dropBelow(addr, p.nonceOf(addr))
+		p.settle(addr, p.account(addr))
 	}
 	if head%64 == 0 {
 		p.dropAged()
 	}
 }
 
-func (p *Mempool) dropBelow(addr Addr, next uint64) {
+// settle drops the sender's used nonces, and from the first transaction on that it can no longer pay.
+func (p *Mempool) settle(addr Addr, now accountState) {
 	s := p.senders[addr]
 	if s == nil {
 		return
 	}
-	s.next = next
-	for len(s.txs) > 0 && s.txs[0].Nonce() < next {
+	s.next = now.nonce
+	for len(s.txs) > 0 && s.txs[0].Nonce() < s.next {
 		p.drop(s.txs[0])
+	}
+	var sum uint256.Int
+	for i, tx := range s.txs {
+		if sum = addUp(sum, tx.cost); sum.Gt(&now.funds) {
+			for len(s.txs) > i {
+				p.drop(s.txs[len(s.txs)-1])
+			}
+			return
+		}
 	}
 }
 
@@ -300,7 +331,7 @@ func (p *Mempool) refresh(head uint64) {
 	defer p.mu.Unlock()
 	p.head = head
 	for addr := range p.senders {
-		p.dropBelow(addr, p.nonceOf(addr))
+		p.settle(addr, p.account(addr))
 	}
 	for _, tx := range p.byHash {
 		tx.since = min(tx.since, head)
@@ -320,7 +351,7 @@ func (p *Mempool) Get(hash Hash) (*Tx, bool) {
 
 // NextNonce is the first nonce of the sender that neither the chain nor the pool has used.
 func (p *Mempool) NextNonce(sender Addr) uint64 {
-	next := p.nonceOf(sender)
+	next := p.account(sender).nonce
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if s := p.senders[sender]; s != nil {

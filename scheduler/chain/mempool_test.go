@@ -92,12 +92,9 @@ func TestMempoolTakesAndRefuses(t *testing.T) {
 // TestMempoolProperties: whatever is added, what is pending could all be included in this order, within the given bounds, and the
 // pool never holds more than its limits; blocks empty it.
 func TestMempoolProperties(t *testing.T) {
-	senders := make([]account, 4)
-	for i := range senders {
-		senders[i] = newAccount(fmt.Sprint("sender ", i))
-	}
+	senders := accounts("sender", 4)
 	rapid.Check(t, func(t *rapid.T) {
-		c, err := chain.New(chain.Config{Genesis: testGenesis(1)})
+		c, err := chain.New(chain.Config{Genesis: richGenesis(senders...)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -169,36 +166,35 @@ func TestMempoolOrdersByPriceThenArrival(t *testing.T) {
 }
 
 func TestFullMempoolKeepsTheHigherPrices(t *testing.T) {
-	g := testGenesis(1)
-	c, err := chain.New(chain.Config{Genesis: g})
+	cheap, asCheap, dear := accounts("cheap", 16), newAccount("as cheap"), newAccount("dear")
+	c, err := chain.New(chain.Config{Genesis: richGenesis(append(cheap, asCheap, dear)...)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	pool := c.Mempool()
-	fill := func(name string, tip int64) (refused error) {
+	fill := func(a account, tip int64) (refused error) {
 		for n := range uint64(32) { // of 64 KiB less framing: 2 MiB a sender
-			a := newAccount(name)
 			if _, err := pool.Add(a.tx(txData{nonce: n, to: target, tip: tip, gas: 2_000_000, data: make([]byte, 65_000)})); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	for i := range 16 {
-		if err := fill(fmt.Sprint("cheap ", i), 10); err != nil && !errors.Is(err, chain.ErrPoolFull) {
+	for _, a := range cheap {
+		if err := fill(a, 10); err != nil && !errors.Is(err, chain.ErrPoolFull) {
 			t.Fatal(err)
 		}
 	}
-	if err := fill("as cheap", 10); !errors.Is(err, chain.ErrPoolFull) {
+	if err := fill(asCheap, 10); !errors.Is(err, chain.ErrPoolFull) {
 		t.Errorf("a full pool takes another at the same price: %v", err)
 	}
-	if err := fill("dear", 11); err != nil {
+	if err := fill(dear, 11); err != nil {
 		t.Errorf("a full pool refuses a higher price: %v", err)
 	}
 	if _, size := pool.Len(); size > 32<<20 {
 		t.Errorf("the pool holds %d bytes", size)
 	}
-	if got := pool.Pending(60_000_000, 70_000); len(got) != 1 || got[0].Sender() != newAccount("dear").addr {
+	if got := pool.Pending(60_000_000, 70_000); len(got) != 1 || got[0].Sender() != dear.addr {
 		t.Errorf("the higher price does not come first")
 	}
 }
@@ -206,7 +202,8 @@ func TestFullMempoolKeepsTheHigherPrices(t *testing.T) {
 // TestFullMempoolPrefersWhatBlocksCanInclude: a price is paid only in a block, so what waits behind a missing nonce may name any. A
 // pool full of it must not keep out a transaction that can run.
 func TestFullMempoolPrefersWhatBlocksCanInclude(t *testing.T) {
-	c, err := chain.New(chain.Config{Genesis: testGenesis(1)})
+	strangers, another := accounts("stranger", 20), newAccount("another stranger")
+	c, err := chain.New(chain.Config{Genesis: richGenesis(append(strangers, another)...)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -216,8 +213,7 @@ func TestFullMempoolPrefersWhatBlocksCanInclude(t *testing.T) {
 		return err
 	}
 	var full error
-	for i := 0; full == nil; i++ {
-		a := newAccount(fmt.Sprint("stranger ", i))
+	for _, a := range strangers {
 		for n := uint64(1); n < 64 && full == nil; n++ { // never nonce 0
 			full = stranded(a, n)
 		}
@@ -230,7 +226,7 @@ func TestFullMempoolPrefersWhatBlocksCanInclude(t *testing.T) {
 			t.Fatalf("nonce %d at a low price: %v", n, err)
 		}
 	}
-	if err := stranded(newAccount("another stranger"), 1); !errors.Is(err, chain.ErrPoolFull) {
+	if err := stranded(another, 1); !errors.Is(err, chain.ErrPoolFull) {
 		t.Errorf("one more behind a missing nonce: %v", err)
 	}
 	if got := pool.Pending(60_000_000, 1<<20); len(got) != 3 {
@@ -240,27 +236,27 @@ func TestFullMempoolPrefersWhatBlocksCanInclude(t *testing.T) {
 
 // TestReplacementsKeepThePoolWithinItsBytes: a longer transaction in the place of a shorter one needs room too.
 func TestReplacementsKeepThePoolWithinItsBytes(t *testing.T) {
-	c, err := chain.New(chain.Config{Genesis: testGenesis(1)})
+	senders := accounts("sender", 10)
+	c, err := chain.New(chain.Config{Genesis: richGenesis(senders...)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	pool := c.Mempool()
-	send := func(sender int, nonce uint64, tip int64, size int) error {
-		_, err := pool.Add(newAccount(fmt.Sprint("sender ", sender)).tx(txData{nonce: nonce, to: target, tip: tip, gas: 2_000_000, data: make([]byte, size)}))
+	send := func(sender account, nonce uint64, tip int64, size int) error {
+		_, err := pool.Add(sender.tx(txData{nonce: nonce, to: target, tip: tip, gas: 2_000_000, data: make([]byte, size)}))
 		return err
 	}
-	const senders = 10
-	for i := range senders {
+	for _, a := range senders {
 		for n := range uint64(64) {
-			if err := send(i, n, 10, 1); err != nil {
+			if err := send(a, n, 10, 1); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
 	var full error
-	for i := range senders {
+	for _, a := range senders {
 		for n := range uint64(64) {
-			full = errors.Join(full, send(i, n, 20, 65_000))
+			full = errors.Join(full, send(a, n, 20, 65_000))
 		}
 	}
 	if _, size := pool.Len(); size > 32<<20 || !errors.Is(full, chain.ErrPoolFull) {

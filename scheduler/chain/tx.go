@@ -6,6 +6,7 @@ import (
 	"math/big"
 
 	"github.com/ethereum/go-ethereum/core/types"
+	"github.com/holiman/uint256"
 
 	"github.com/daybreak-beacon/daybreak/scheduler"
 )
@@ -18,6 +19,7 @@ type Tx struct {
 	raw    []byte
 	inner  *types.Transaction
 	sender Addr
+	cost   uint256.Int // see MaxCost
 }
 
 // Raw returns the encoding. Callers must not change it.
@@ -63,7 +65,8 @@ func DecodeTx(chainID uint64, raw []byte) (*Tx, error) {
 	if err != nil {
 		return nil, fmt.Errorf("transaction: %w: signature: %w", ErrInvalid, err)
 	}
-	return &Tx{raw: append([]byte(nil), raw...), inner: inner, sender: sender}, nil
+	cost := costOf(inner.Gas(), uint256.MustFromBig(inner.GasFeeCap()))
+	return &Tx{raw: append([]byte(nil), raw...), inner: inner, sender: sender, cost: cost}, nil
 }
 
 func checkTxShape(chainID uint64, tx *types.Transaction) error {
@@ -90,6 +93,9 @@ func checkTxShape(chainID uint64, tx *types.Transaction) error {
 	}
 	if tx.GasFeeCap().BitLen() > 256 || tx.GasTipCap().BitLen() > 256 {
 		return fmt.Errorf("transaction: %w: gas price of more than 256 bits", ErrInvalid)
+	}
+	if tx.GasFeeCap().Sign() == 0 {
+		return fmt.Errorf("transaction: %w: maxFeePerGas is 0: give at least 1", ErrInvalid)
 	}
 	if tx.ChainId().Cmp(new(big.Int).SetUint64(chainID)) != 0 {
 		return wrongChain(chainID, tx)

@@ -26,6 +26,12 @@ func (c *Chain) Balance(a Addr) uint256.Int { return c.state().Balance(scheduler
 // Nonce is the next nonce of the account.
 func (c *Chain) Nonce(a Addr) uint64 { return getNonce(c.state().Space(accountsAddress), a) }
 
+// account is what the pool asks about an account at the head.
+func (c *Chain) account(a Addr) accountState {
+	host := c.state()
+	return accountState{getNonce(host.Space(accountsAddress), a), fundsOf(host, a)}
+}
+
 // GroupKey is the installed group key, or nil while there is none.
 func (c *Chain) GroupKey() []byte { return c.state().Beacon().GroupKey() }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/daybreak-beacon/daybreak/cmd/internal/api"
 	"github.com/daybreak-beacon/daybreak/p2p"
 	"github.com/daybreak-beacon/daybreak/scheduler"
+	"github.com/daybreak-beacon/daybreak/scheduler/chain"
 	"github.com/daybreak-beacon/daybreak/tlock"
 )
 
@@ -386,6 +387,9 @@ func parseAddress(text string) (Address, bool) {
 
 // explainTx makes "full, later" a status of its own: 404 with Retry-After would read as "no such path".
 func explainTx(err error) error {
+	if errors.Is(err, chain.ErrFunds) {
+		return &httpError{status: http.StatusPaymentRequired, err: err, hint: "what the account owns is at /v1/accounts/"}
+	}
 	if classOf(err) == notYet {
 		return &httpError{status: http.StatusServiceUnavailable, err: err, hint: "send it again later", retry: 2 * time.Second}
 	}

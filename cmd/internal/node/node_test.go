@@ -2,6 +2,7 @@ package node_test
 
 import (
 	"context"
+	"crypto/ecdsa"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,11 +19,13 @@ import (
 
 	"github.com/ethereum/go-ethereum/core/types"
 	"github.com/ethereum/go-ethereum/crypto"
+	"github.com/holiman/uint256"
 	"go.uber.org/goleak"
 
 	"github.com/daybreak-beacon/daybreak/cmd/internal/api"
 	"github.com/daybreak-beacon/daybreak/cmd/internal/node"
 	"github.com/daybreak-beacon/daybreak/scheduler"
+	"github.com/daybreak-beacon/daybreak/scheduler/chain"
 	"github.com/daybreak-beacon/daybreak/tlock"
 )
 
@@ -54,6 +57,7 @@ func giveGenesis(t *testing.T, homes []node.Home, validators []node.Descriptor) 
 	t.Helper()
 	g, err := node.NewGenesis(node.GenesisOptions{
 		ChainID: 7, Time: uint64(time.Now().Unix()), GasToken: node.DefaultGasToken, Treasury: node.DefaultTreasury,
+		Balances: chain.Balances{crypto.PubkeyToAddress(holder.PublicKey): uint256.NewInt(1_000_000)},
 	}, validators)
 	if err != nil {
 		t.Fatal(err)
@@ -219,8 +223,9 @@ func TestEveryEndpointRefusesBadInputWithOneClearError(t *testing.T) {
 		{"transaction is not hex", "POST", "/v1/transactions", "0xzz", 400, false, "is not hex"},
 		{"transaction is garbage", "POST", "/v1/transactions", "hello", 400, false, "raw signed Ethereum transaction"},
 		{"transaction is too long", "POST", "/v1/transactions", strings.Repeat("a", 1<<20), 400, false, "transaction of"},
-		{"transaction of another chain", "POST", "/v1/transactions", rawTx(t, 8, 0), 400, false, "chain"},
-		{"nonce far ahead", "POST", "/v1/transactions", rawTx(t, 7, 1000), 503, true, "nonce"},
+		{"transaction of another chain", "POST", "/v1/transactions", rawTx(t, holder, 8, 0), 400, false, "chain"},
+		{"nonce far ahead", "POST", "/v1/transactions", rawTx(t, holder, 7, 1000), 503, true, "nonce"},
+		{"sender who owns nothing", "POST", "/v1/transactions", rawTx(t, newKey(), 7, 0), 402, false, "owns 0 in gas tokens and escrow"},
 		{"system transaction", "POST", "/v1/transactions", "0x7e01", 400, false, "0x7e"},
 		{"event id is no number", "GET", "/v1/stream?after=x", "", 400, false, "is not a number"},
 		{"path that is not there", "GET", "/v2/info", "", 404, false, "there is no GET /v2/info"},
@@ -261,13 +266,21 @@ func TestAWrongMethodIsToldTheRightOnes(t *testing.T) {
 	}
 }
 
-// rawTx is a signed transaction as hex.
-func rawTx(t *testing.T, chainID int64, nonce uint64) string {
-	t.Helper()
+// newKey is an account's key.
+func newKey() *ecdsa.PrivateKey {
 	key, err := crypto.GenerateKey()
 	if err != nil {
-		t.Fatal(err)
+		panic(err)
 	}
+	return key
+}
+
+// holder owns gas tokens on every test's chain.
+var holder = newKey()
+
+// rawTx is a signed transaction as hex.
+func rawTx(t *testing.T, key *ecdsa.PrivateKey, chainID int64, nonce uint64) string {
+	t.Helper()
 	to := node.Address(scheduler.Address)
 	tx, err := types.SignNewTx(key, types.NewLondonSigner(big.NewInt(chainID)), &types.DynamicFeeTx{
 		ChainID: big.NewInt(chainID), Nonce: nonce, To: &to, Gas: 500_000, GasFeeCap: big.NewInt(1), GasTipCap: big.NewInt(1),
@@ -285,7 +298,7 @@ func rawTx(t *testing.T, chainID int64, nonce uint64) string {
 
 func TestATransactionIsTakenOnceAndItsReceiptComes(t *testing.T) {
 	n, c := startOne(t)
-	raw := rawTx(t, 7, 0)
+	raw := rawTx(t, holder, 7, 0)
 	status, _, body := request(t, "POST", n.URL()+"/v1/transactions", raw)
 	if status != 200 {
 		t.Fatalf("posting: %d %s", status, body)
