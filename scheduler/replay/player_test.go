@@ -199,3 +199,22 @@ func TestBlockAfterTheEnd(t *testing.T) {
 		t.Errorf("got %v, then %v", first, second)
 	}
 }
+
+func TestFinalLineOfWhatWaits(t *testing.T) {
+	item, token := `"0x`+strings.Repeat("11", 32)+`"`, `"0x2020202020202020202020202020202020202020"`
+	genesis := []string{`{"gas_token":"10000000000"}`, `{"gas_token":"10000000000","tokens":{` + token + `:{"balance":"1000","allowance":"300"}}}`,
+		`"targets":`, `"items":{` + item + `:{"value":"7"}},"refuses_credit":["0xc1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1"],"targets":`}
+	reserve := func(target, slot, amount string) string {
+		return strings.Replace(schedules(target, `"slot":"`+slot+`","reserve_token":`+token+`,"reserve_amount":"`+amount+`"`), `"98000"`, `"218000"`, 1)
+	}
+	out := trial(t, genesis, txs(aliceDeposits,
+		reserve("0xc1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1", "101", "100"), // taken, and refused by its receiver
+		reserve("0xbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb", "200", "200"), // held
+		schedules("0xbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb", `"slot":"101","when":{"item":`+item+`,"kind":1,"operand":"8"}`),
+		`{"from":"0xaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa","schedule":{"slot":"150","gas_limit":"98000","gas_price":"10","class":1,"seal":{}}}`,
+	), `"writes":[{"item":`+item+`,"value":"7"}]`, "")
+	wantIn(t, out,
+		`"errors":[null,null,null,null,null]`,
+		`"tokens":{`+token+`:{"0x00000000000000000000000000000000000000fc":{"balance":"100"},"0xaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa":{"balance":"700"}}}`,
+		`"watchers":{`+item+`:["3"]},"watched_height":{`+item+`:"2"},"sealed_pending":{"150":"1"},"next_id":"5"}}`)
+}
