@@ -9,8 +9,9 @@ import (
 
 func runCmd() *cobra.Command {
 	var (
-		home    string
-		lostLog bool
+		home      string
+		lostLog   bool
+		lostVotes bool
 	)
 	cmd := &cobra.Command{
 		Use:     "run",
@@ -32,6 +33,11 @@ func runCmd() *cobra.Command {
 			if err := h.CheckLog(lostLog); err != nil {
 				return err
 			}
+			if lostVotes {
+				if err := h.DeclareVotesLost(); err != nil {
+					return err
+				}
+			}
 			n, err := node.Start(h, log)
 			if err != nil {
 				return err
@@ -48,5 +54,6 @@ func runCmd() *cobra.Command {
 	}
 	homeFlag(cmd, &home)
 	cmd.Flags().BoolVar(&lostLog, "lost-log", false, "the folder's log is gone for good: begin an empty one and take the chain from the others")
+	cmd.Flags().BoolVar(&lostVotes, "lost-votes", false, "the folder's vote journal is gone for good and no copy of this validator runs: begin another, above all blocks there are")
 	return cmd
 }

@@ -20,6 +20,7 @@ import (
 //	validator.json  what goes into genesis about this validator; public
 //	network.key     ed25519 seed: this validator's identity; secret
 //	voting.key      what its votes on blocks are signed with; secret
+//	votes.lost      only while a lost journal is started anew
 //	votes           journal of these votes, as precious as the key: one without the other must not vote
 //	lock            held by the running daemon
 //	chain           genesis hash the folder's data belong to
@@ -36,6 +37,7 @@ const (
 	fileNetworkKey = "network.key"
 	fileVotingKey  = "voting.key"
 	fileVotes      = "votes"
+	fileVotesLost  = "votes.lost"
 	fileLock       = "lock"
 	fileChain      = "chain"
 	dirLog         = "log"

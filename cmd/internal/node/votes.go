@@ -4,9 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
+	"github.com/daybreak-beacon/daybreak/cmd/internal/cli"
+	"github.com/daybreak-beacon/daybreak/cmd/internal/durable"
 	"github.com/daybreak-beacon/daybreak/p2p"
+	"github.com/daybreak-beacon/daybreak/scheduler/chain"
 	"github.com/daybreak-beacon/daybreak/scheduler/chain/finality"
 	"github.com/daybreak-beacon/daybreak/scheduler/tasks"
 )
@@ -20,6 +24,7 @@ type voter struct {
 	secret  finality.Secret
 	journal *finality.Journal // nil if it cannot be trusted: then this validator does not vote
 	why     error             // why it does not
+	anew    bool              // the journal is lost, and the operator has said to start another
 	last    *finality.Vote    // owned by the voting task
 }
 
@@ -38,8 +43,12 @@ func (n *Node) openVoter() error {
 	n.voter = &voter{domain: finality.NewDomain(n.genesis.ChainID, n.hash), secret: secret}
 	journal, err := finality.OpenJournal(n.home.Path(fileVotes), v.VotingKey)
 	switch {
+	case errors.Is(err, finality.ErrJournal) && n.home.votesLost():
+		n.voter.anew = true
+		n.refuseToVote(errors.New("its vote journal is lost; another one is started once it has caught up"))
 	case errors.Is(err, finality.ErrJournal):
-		n.refuseToVote(err)
+		n.refuseToVote(cli.Hint(err, "put the file back as it was; a copy of an earlier day will not do",
+			"if it is gone for good and no other copy of this validator runs, start once with --lost-votes"))
 	case err != nil:
 		return err
 	default:
@@ -52,7 +61,7 @@ func (n *Node) openVoter() error {
 // refuseToVote ends this validator's voting: another vote could be a second one at its height.
 func (n *Node) refuseToVote(err error) {
 	n.voter.why = err
-	n.log.Error("this validator does not vote any more", "err", err)
+	n.log.Error("this validator does not vote", "err", err)
 	n.finality.refused(err)
 }
 
@@ -74,6 +83,9 @@ func (n *Node) voteTask(ctx context.Context, _ *tasks.WatchdogContext) tasks.Wat
 func (n *Node) vote() *finality.Vote {
 	head := n.chain.Head()
 	v := n.voter
+	if v.anew && head.Number > 0 && !n.catchingUp() {
+		n.startJournal(head)
+	}
 	if v.why != nil || head.Number == 0 || n.catchingUp() || v.last != nil && v.last.Height == head.Number {
 		return nil
 	}
@@ -83,8 +95,8 @@ func (n *Node) vote() *finality.Vote {
 			return nil
 		}
 	}
-	if last := v.journal.Last(); head.Number < last.Height {
-		return nil // voted for in an earlier life, and not yet applied again
+	if last := v.journal.Last(); head.Number < last.Height || head.Number == last.Height && last.Digest == ([32]byte{}) {
+		return nil // voted for in an earlier life, and not yet applied again; or below the floor of a journal started anew
 	}
 	block := finality.Block{Height: head.Number, Digest: head.Hash}
 	if err := v.journal.Record(block); err != nil {
@@ -94,6 +106,50 @@ func (n *Node) vote() *finality.Vote {
 	vote := v.secret.Sign(v.domain, n.self, block)
 	n.loop.do(n.ctx, func() { n.takeVote(vote) })
 	return &vote
+}
+
+// votesFloor is how many blocks above the head a journal begins that replaces a lost one. The validator's earlier votes were for
+// blocks that it had applied, and since then the others have gone on to this head; the rest is for what this node has not heard of yet.
+const votesFloor = 16
+
+// startJournal starts a journal in place of a lost one, once this validator has the chain again and blocks are of the present.
+func (n *Node) startJournal(head chain.Head) {
+	if head.Time+catchingUpFrom < uint64(time.Now().Unix()) || n.finality.head().Number == 0 {
+		return
+	}
+	path, key, floor := n.home.Path(fileVotes), n.voter.secret.Public(), head.Number+votesFloor
+	err := finality.CreateJournalAbove(path, key, floor)
+	if err == nil {
+		n.voter.journal, err = finality.OpenJournal(path, key)
+	}
+	if err == nil {
+		err = os.Remove(n.home.Path(fileVotesLost))
+	}
+	if err != nil {
+		n.voter.anew = false
+		n.refuseToVote(err)
+		return
+	}
+	n.onEnd(n.voter.journal.Close)
+	n.voter.anew, n.voter.why = false, nil
+	n.finality.refused(nil)
+	n.log.Info("vote journal started anew", "votes_from_block", floor+1)
+}
+
+// DeclareVotesLost notes that the operator knows that the vote journal is gone, so that the next start makes another. It refuses if
+// the journal is there.
+func (h Home) DeclareVotesLost() error {
+	if _, err := os.Lstat(h.Path(fileVotes)); err == nil {
+		return cli.Hint(fmt.Errorf("the vote journal %s is there", h.Path(fileVotes)), "start without --lost-votes: it is for one start, after the file was lost",
+			"if a start without it says that the journal is damaged or behind, move it away first")
+	}
+	return durable.WritePublic(h.Path(fileVotesLost), nil)
+}
+
+// votesLost tells whether DeclareVotesLost was called since there was a journal.
+func (h Home) votesLost() bool {
+	_, err := os.Lstat(h.Path(fileVotesLost))
+	return err == nil
 }
 
 func (n *Node) sendVote(ctx context.Context, v finality.Vote) error {

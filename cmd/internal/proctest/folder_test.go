@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -41,8 +43,9 @@ func TestLostFiles(t *testing.T) {
 
 	c.note("%s comes back in a new folder, with nothing but its network key", fresh.Name)
 	c.kill(fresh)
-	old := c.newFolder(fresh, "config.json", "genesis.json", "network.key")
+	old := c.newFolder(fresh, "config.json", "genesis.json", "network.key", "voting.key")
 	c.restart(a, fresh)
+	c.until("it says that it does not vote", func() error { return c.said(fresh, "this validator does not vote") })
 	c.until("it says that it has no share", func() error { return c.said(fresh, "this validator has no share of the group key") })
 	l.progress("entries run while one validator only follows")
 
@@ -50,15 +53,19 @@ func TestLostFiles(t *testing.T) {
 	c.kill(fresh)
 	c.remove(fresh, "ceremony")
 	c.copy(old, fresh, "ceremony")
-	c.restart(a, fresh)
+	c.startWith(fresh, "--lost-votes")
+	c.caughtUp(a)
+	c.votes(fresh)
 	c.signs(a, fresh, other)
+	c.kill(fresh)
+	c.refused(fresh, []string{"--lost-votes"}, "is there", "start without --lost-votes")
 
 	c.note("%s moves to a new folder with copies of its keys, and its log is left behind", fresh.Name)
-	c.kill(fresh)
-	c.newFolder(fresh, "config.json", "genesis.json", "network.key", "ceremony")
+	c.newFolder(fresh, "config.json", "genesis.json", "network.key", "voting.key", "ceremony")
 	c.refused(fresh, nil, "has lost its log", "--lost-log")
-	c.startWith(fresh, "--lost-log")
+	c.startWith(fresh, "--lost-log", "--lost-votes")
 	c.caughtUp(a)
+	c.votes(fresh)
 	c.signs(a, fresh, other)
 
 	c.note("%s loses its store of keys", other.Name)
@@ -128,6 +135,18 @@ func (c *cluster) signs(a *audit, m, without *member) {
 	c.kill(without)
 	c.keyFor(m.Name + " signs")
 	c.restart(a, without)
+}
+
+// votes waits until blocks become final with a member's vote.
+func (c *cluster) votes(m *member) {
+	c.Helper()
+	c.until(m.Name+" votes", func() error {
+		cert, err := m.client.Certificate(c.ctx, 0)
+		if err == nil && !slices.Contains(cert.Voters, m.Index) {
+			err = fmt.Errorf("block %d is final with votes of %v", cert.Number, cert.Voters)
+		}
+		return err
+	})
 }
 
 // refused runs a validator that must end by itself with exit code 1, and say each of the texts.

@@ -46,6 +46,17 @@ func CreateJournal(path string, key PublicKey) error {
 	return writeJournal(path, header(key))
 }
 
+// CreateJournalAbove makes the journal of a voting key whose own is lost. It refuses every height up to floor, above which the key
+// must never have voted. fs.ErrExist: there is one.
+func CreateJournalAbove(path string, key PublicKey, floor uint64) error {
+	if _, err := os.Lstat(path); err == nil {
+		return fmt.Errorf("%s: %w", path, fs.ErrExist)
+	}
+	b := header(key)
+	record, _ := encodeRecord([checksumSize]byte(b[len(b)-checksumSize:]), Block{Height: floor})
+	return writeJournal(path, append(b, record...))
+}
+
 func header(key PublicKey) []byte {
 	b := append([]byte(journalMagic), key[:]...)
 	sum := checksum([checksumSize]byte{}, b)
@@ -150,7 +161,7 @@ func (j *Journal) damaged(format string, args ...any) error {
 	return fmt.Errorf("%w: %s is damaged: "+format, append([]any{ErrJournal, j.path}, args...)...)
 }
 
-// Last is the newest vote; Height is 0 if there is none.
+// Last is the newest vote; Height is 0 if there is none. In a journal that was started anew it is the floor, without a digest.
 func (j *Journal) Last() Block { return j.last }
 
 // Record writes down that b is to be voted for, and returns when that is on disk. Only then may the vote be signed. A block below the
@@ -171,7 +182,7 @@ func (j *Journal) Record(b Block) error {
 			return j.lost
 		}
 	}
-	record, sum := j.record(j.sum, b)
+	record, sum := encodeRecord(j.sum, b)
 	_, err := j.f.WriteAt(record, j.size)
 	if err = errors.Join(err, j.f.Sync()); err != nil {
 		j.lost = fmt.Errorf("%w: writing %s: %w", ErrJournal, j.path, err)
@@ -181,7 +192,7 @@ func (j *Journal) Record(b Block) error {
 	return nil
 }
 
-func (j *Journal) record(before [checksumSize]byte, b Block) ([]byte, [checksumSize]byte) {
+func encodeRecord(before [checksumSize]byte, b Block) ([]byte, [checksumSize]byte) {
 	record := binary.BigEndian.AppendUint64(make([]byte, 0, recordSize), b.Height)
 	record = append(record, b.Digest[:]...)
 	sum := checksum(before, record)
@@ -194,7 +205,7 @@ func (j *Journal) shorten() error {
 	if _, err := j.f.ReadAt(head, 0); err != nil {
 		return fmt.Errorf("reading %s: %w", j.path, err)
 	}
-	record, sum := j.record([checksumSize]byte(head[headerSize-checksumSize:]), j.last)
+	record, sum := encodeRecord([checksumSize]byte(head[headerSize-checksumSize:]), j.last)
 	if err := writeJournal(j.path, append(head, record...)); err != nil {
 		return err
 	}

@@ -137,6 +137,27 @@ func TestJournalMissingOrForeign(t *testing.T) {
 	}
 }
 
+// TestJournalAnew: a journal that replaces a lost one refuses what the key may have voted for.
+func TestJournalAnew(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "votes")
+	if err := CreateJournalAbove(path, testKey, 100); err != nil {
+		t.Fatal(err)
+	}
+	if err := CreateJournalAbove(path, testKey, 200); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("made again: %v, want fs.ErrExist", err)
+	}
+	j := openJournal(t, path, testKey)
+	for _, b := range []Block{block(1, 1), block(100, 1)} {
+		if err := j.Record(b); !errors.Is(err, ErrConflict) {
+			t.Errorf("height %d: %v, want ErrConflict", b.Height, err)
+		}
+	}
+	record(t, j, block(101, 1))
+	if j = openJournal(t, path, testKey); j.Last() != block(101, 1) {
+		t.Errorf("ends at %v", j.Last())
+	}
+}
+
 // TestJournalBehind: a vote under the key that the journal does not know ends its use.
 func TestJournalBehind(t *testing.T) {
 	for name, saw := range map[string]Block{"higher": block(6, 1), "another at its height": block(5, 2)} {
@@ -160,7 +181,7 @@ func TestJournalGetsShorter(t *testing.T) {
 	record(t, j, block(1, 1))
 	// Grow the file to its bound without a hundred thousand syncs: the records are as Record writes them.
 	for h := uint64(2); j.size < maxJournal; h++ {
-		b, sum := j.record(j.sum, block(h, 1))
+		b, sum := encodeRecord(j.sum, block(h, 1))
 		if _, err := j.f.WriteAt(b, j.size); err != nil {
 			t.Fatal(err)
 		}
