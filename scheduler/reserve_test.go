@@ -343,6 +343,34 @@ func TestReserve(t *testing.T) {
 		w.expectReserve(1_000, 0, 500)
 	})
 
+	t.Run("S-RES-04 S-CXL-03 a watching entry holds its reserve until it runs, is canceled or expires", func(t *testing.T) {
+		for name, end := range map[string]func(w *world){
+			"canceled": func(w *world) { w.block(102, func() { must(t, w.cancel(alice, 1)) }) },
+			"expired": func(w *world) {
+				w.block(102, func() { w.Delist(item) })
+				w.block(103, func() { must(t, w.expire(1)) })
+			},
+			"run": func(w *world) {
+				w.block(106, func() { w.write(item, 3_000) })
+				w.blocks(107, 108)
+			},
+		} {
+			w := newWatchWorld(t)
+			w.giveReserve(1_000, 600)
+			w.block(101, func() { w.schedule(with(reserved(105), when(item, scheduler.WhenValueAtLeast, 3_000))) })
+			w.expectReserve(900, 100, 500)
+			end(w)
+			if name == "run" {
+				w.expectStatus(1, scheduler.Executed)
+				expect(t, "captured", w.TokenBalance(mip20, okTarget), amount(100))
+				w.expectReserve(900, 0, 500)
+				continue
+			}
+			expect(t, name+": watchers", len(w.view().WatchersOf(item)), 0)
+			w.expectReserve(1_000, 0, 500)
+		}
+	})
+
 	t.Run("S-RUN-16 a capture is part of the gas that a run uses", func(t *testing.T) {
 		w := newReserved(t, reserved(110))
 		w.block(110)
