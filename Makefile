@@ -45,5 +45,7 @@ fuzz: need ## fuzz every target for FUZZTIME (20s each)
 	  for f in $$(grep -hoE '^func Fuzz[A-Za-z0-9_]+' $$d/*_test.go | sed 's/func //' | sort -u); do \
 	    echo "fuzz $$d $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x $$d; done; done
 
-soak: need ## long runs: kill loops and random blocks (SOAK=30m)
-	DAYBREAK_SOAK=$${SOAK:-30m} $(GO) test -timeout 0 -count=1 -run 'Soak' ./...
+soak: need ## long runs: kill loops and random blocks (SOAK=30m); with BLOCKS=n random blocks of the scheduler alone (SEED=s repeats them)
+	@if [ -n "$(BLOCKS)$(SEED)" ]; then \
+	  $(GO) test -timeout 0 -count=1 -v -run TestScripts ./scheduler/internal/model -rapid.seed=$${SEED:-0} -rapid.checks=$$(( ($${BLOCKS:-20000}+49)/50 )); \
+	else DAYBREAK_SOAK=$${SOAK:-30m} $(GO) test -timeout 0 -count=1 -run 'Soak' ./...; fi

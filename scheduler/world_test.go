@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -365,4 +366,27 @@ func mustJSON(v any) []byte {
 		panic(err)
 	}
 	return b
+}
+
+// costOf is the entry's cost by the read function's formula.
+func costOf(e scheduler.Entry) uint64 {
+	c, _ := scheduler.Cost(e.GasLimit, uint64(e.DataLen), uint64(len(e.DependsOn)), e.PeriodSlots != 0, e.ReserveAmount != [12]byte{})
+	return c
+}
+
+func feeOf(e scheduler.Entry) (f uint256.Int) {
+	f.Mul(uint256.NewInt(costOf(e)), uint256.NewInt(e.GasPrice))
+	return f
+}
+
+func isSealed(e scheduler.Entry) bool { return e.Flags&scheduler.FlagSealed != 0 }
+
+// randomBytes are what a seed makes.
+func randomBytes(seed uint64, n int) []byte {
+	random := rand.New(rand.NewPCG(seed, 0))
+	data := make([]byte, n)
+	for i := range data {
+		data[i] = byte(random.Uint32())
+	}
+	return data
 }

@@ -69,6 +69,8 @@ type watch struct {
 	trials  bool // try expire on every entry after every block
 
 	all      []addr                     // accounts that may have escrow or tokens
+	tokens   []addr                     // MIP20, but for those that an account becomes
+	items    []word                     // of the catalog
 	live     map[uint64]scheduler.Entry // Scheduled and Paused, as of the last look
 	first    map[uint64]scheduler.Entry // as first seen
 	keys     map[uint64]bool            // that live entries stand at or stood at before
@@ -105,10 +107,7 @@ func newWatch(s script, p *replay.Player, checked map[string]int, trials bool) *
 		periods: map[uint64]uint32{}, once: map[string]bool{}, could: map[uint64]bool{}, nextID: 1,
 		cursors: [2]uint64{uint64(s.Genesis.Time) + 1, uint64(s.Genesis.Height) + 1}, watched: map[word]uint64{}, seized: new(big.Int), told: map[uint64]*big.Int{},
 		minted: map[addr]*big.Int{}, escrow: map[addr]*big.Int{}, purses: map[purse]*big.Int{}}
-	w.all = slices.Concat(payers, proposers, okays, []addr{treasury, reverting, burning, self, quarantine})
-	for i := range callers {
-		w.all = append(w.all, caller(i))
-	}
+	w.all, w.tokens, w.items = s.cast()
 	for a, acc := range s.Genesis.Accounts {
 		for token, t := range acc.Tokens {
 			w.purses[purse{token, a}] = t.Balance.get()
@@ -116,6 +115,38 @@ func newWatch(s script, p *replay.Player, checked map[string]int, trials bool) *
 		}
 	}
 	return w
+}
+
+// cast lists the accounts, tokens and items that a script names.
+func (s script) cast() (accounts, tokens []addr, items []word) {
+	who, which, what := map[addr]bool{self: true, quarantine: true, s.Genesis.Policy.Treasury: true}, map[addr]bool{}, map[word]bool{}
+	for a, acc := range s.Genesis.Accounts {
+		who[a] = true
+		for t := range acc.Tokens {
+			which[t] = true
+		}
+	}
+	for a := range s.Genesis.Targets {
+		who[a] = true
+	}
+	for id := range s.Genesis.Items {
+		what[id] = true
+	}
+	for _, b := range s.Blocks {
+		who[b.Proposer] = true
+		for _, w := range b.Writes {
+			what[w.Item] = true
+		}
+		for _, t := range b.Txs {
+			who[t.From] = true
+			if t.Schedule != nil {
+				for _, c := range t.Schedule.Calls {
+					who[c.Target] = true
+				}
+			}
+		}
+	}
+	return slices.SortedFunc(maps.Keys(who), byAddr), slices.SortedFunc(maps.Keys(which), byAddr), slices.SortedFunc(maps.Keys(what), byWord)
 }
 
 func costOf(e scheduler.Entry) uint64 {
@@ -305,7 +336,7 @@ func (w *watch) checkLimits(touched int) {
 	w.check("I-23", touched <= int(lim.Reads), "%d entries were read", touched)
 	w.check("I-23", view.CursorSlot() <= w.cursors[0]+uint64(lim.Scan) && view.CursorHeight() <= w.cursors[1]+uint64(lim.Scan), "more than %d keys were scanned", lim.Scan)
 	evaluated := 0
-	for _, id := range itemIDs {
+	for _, id := range w.items {
 		if was := w.watched[id]; was != 0 && view.WatchedHeight(scheduler.Word(id)) > was {
 			for _, e := range w.live {
 				if watching(e) && word(e.WhenItem) == id {
@@ -484,7 +515,7 @@ func (w *watch) look() {
 
 func (w *watch) lookTokens(holds map[purse]*big.Int) {
 	host := w.p.Host()
-	for _, t := range tokens {
+	for _, t := range w.tokens {
 		total := new(big.Int)
 		for _, a := range w.all {
 			p := purse{t, a}
@@ -561,7 +592,7 @@ func (w *watch) lookPlaces() {
 	if w.s.Genesis.Limits != nil {
 		lim = w.s.Genesis.Limits.WatchersPerItem
 	}
-	for _, item := range itemIDs {
+	for _, item := range w.items {
 		list := view.WatchersOf(scheduler.Word(item))
 		w.check("I-27", len(list) <= int(lim) && slices.IsSorted(list), "watchers %v", list)
 		for _, id := range list {
