@@ -41,6 +41,28 @@ var commandTests = []requirement{
 		w.inactive(tasks.ReasonStopped)
 	}},
 	{"R-52 every three commands are arbitrated as the oracle says", everyThreeCommands},
+	{"R-52 a schedule after a cancellation stands by itself, and one that waited is due at once", func(w *world) {
+		for _, cancelled := range []bool{false, true} {
+			w := newWorld(w.T)
+			w.watchdog(6*time.Second, tasks.RetainedAt(tasks.Immediately()), func(_ context.Context, c *tasks.WatchdogContext) tasks.WatchdogResult {
+				w.clock.advance(time.Second)
+				if cancelled {
+					w.ok(c.Cancel())
+				}
+				w.ok(c.EnsureScheduled())
+				return tasks.NewWatchdogResult(tasks.Success(1), tasks.Stop())
+			})
+			w.clock.fire()
+			w.scheduled(map[bool]time.Duration{false: 6 * time.Second, true: 7 * time.Second}[cancelled])
+		}
+		w.once(tasks.RetainedAt(tasks.Immediately()), func(_ context.Context, c *tasks.OnceContext) tasks.OnceResult {
+			w.ok(c.EnsureScheduled(tasks.After(time.Second)))
+			w.clock.advance(3 * time.Second)
+			return tasks.NewOnceResult(tasks.Success(1), tasks.Stop())
+		})
+		w.clock.fire()
+		w.scheduled(3 * time.Second)
+	}},
 	{"R-53 what a callback asked for goes with it if it does not return", func(w *world) {
 		for _, ask := range []func(*tasks.WatchdogContext) error{
 			(*tasks.WatchdogContext).Cancel, (*tasks.WatchdogContext).Unregister,

@@ -322,6 +322,10 @@ func shutDownInGrace(t *testing.T) {
 	rt := tasks.New(tasks.Config{})
 	dog := must(rt.RegisterWatchdog(job, time.Second, tasks.RetainedAt(tasks.Immediately()), func(ctx context.Context, c *tasks.WatchdogContext) tasks.WatchdogResult {
 		<-ctx.Done()
+		<-time.After(3 * time.Second) // several cadences within the grace
+		if s, _ := rt.Snapshot(job); s.Counters.Coalesced != 0 || s.Wakeup != nil {
+			t.Errorf("the successor outlives the shutdown: %+v", s)
+		}
 		if err := c.EnsureScheduledImmediately(); !errors.Is(err, tasks.ErrShutdown) {
 			t.Errorf("scheduled: %v", err)
 		}

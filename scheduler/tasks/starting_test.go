@@ -90,6 +90,7 @@ var startingTests = []requirement{
 		})
 		equal(w.T, "ran within the request", ran, 0)
 		equal(w.T, "delay", *w.see().ArmedDelay, 0)
+		w.scheduled(time.Second) // now, and not in the past
 		w.clock.fire()
 		equal(w.T, "ran", ran, 1)
 

@@ -235,5 +235,16 @@ var watchdogTests = []requirement{
 		equal(w.T, "runs", runs, 1)
 		equal(w.T, "stale work", w.see().Counters.StaleWork, 1)
 		equal(w.T, "started", w.see().Counters.WorkStarted, 1)
+
+		// What was asked for while it was queued goes to its heir.
+		w = newWorld(w.T)
+		w.clock.holdZero, w.clock.lateStops = true, true
+		g := w.watchdog(time.Second, tasks.RetainedAt(tasks.After(time.Second)), idleWatchdog)
+		w.clock.advance(time.Second)
+		w.ok(g.ReconcileSchedule(ptr(tasks.At(at(time.Minute)))))
+		w.clock.advance(time.Second)
+		equal(w.T, "unacknowledged", w.see().Counters.Unacknowledged, 1)
+		w.clock.release()
+		w.scheduled(time.Minute)
 	}},
 }
