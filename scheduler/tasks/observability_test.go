@@ -317,6 +317,9 @@ func means(w *world) {
 	}
 	_, _, err := seven.ScaledMean(math.MaxUint64)
 	w.is(err, tasks.ErrMeanOverflow)
+	// The low half's carry alone makes the product wider than 128 bits.
+	_, _, err = tasks.SummaryAt(1<<63, math.MaxUint64/3, math.MaxUint64).ScaledMean(3)
+	w.is(err, tasks.ErrMeanOverflow)
 }
 
 func memory(w *world) {
