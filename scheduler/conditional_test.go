@@ -424,6 +424,33 @@ func TestWatching(t *testing.T) {
 		})
 	})
 
+	t.Run("S-CON-07 S-CON-11 S-RES-04 a reserve is held while it watches and waits", func(t *testing.T) {
+		w := newWatchWorld(t)
+		must(t, w.MintToken(mip20, alice, amount(1_000)))
+		w.ApproveToken(mip20, alice, scheduler.Address, amount(1_000))
+		p := with(watcher(106, 3000), func(p *scheduler.Params) {
+			p.GasLimit, p.ReserveToken, p.ReserveAmount = 218_000, mip20, [12]byte{11: 100}
+		})
+		held := func() uint64 { return asUint64(w.Held(mip20, alice)) }
+		w.block(101, func() {
+			for range 3 {
+				w.schedule(p)
+			}
+			expect(t, "held", held(), 300)
+			must(t, w.cancel(alice, 1))
+			expect(t, "held after a cancel", held(), 200)
+			w.Delist(item)
+			must(t, w.expire(2))
+			expect(t, "held after an expire", held(), 100)
+			w.List(item)
+		})
+		w.block(106, func() { w.write(item, 3000) })
+		w.blocks(107, 108)
+		expectList(t, "ran", w.ran(), 3)
+		expect(t, "captured", asUint64(w.TokenBalance(mip20, okTarget)), 100)
+		expect(t, "held in the end", held(), 0)
+	})
+
 	t.Run("S-DEP-08 S-CON-04 a dependency that watches is unsettled", func(t *testing.T) {
 		w := newWatchWorld(t)
 		w.block(101, func() {

@@ -243,6 +243,35 @@ func TestSealedConditional(t *testing.T) {
 		expectList(t, "too late", w.wantedConditions(140))
 	})
 
+	t.Run("S-SCO-05 A-38 within a slot the id counts, not when it fired", func(t *testing.T) {
+		w := newWatchWorld(t)
+		first, second := w.sealedWatcher(105, 4000), w.sealedWatcher(105, 3000)
+		w.block(101, func() {
+			w.schedule(first)
+			w.schedule(second)
+			for range 4 {
+				w.schedule(entryOf(300_000, 107))
+			}
+		})
+		w.block(105, func() { w.write(item, 3000) })
+		w.block(106, func() { w.write(item, 4000) }) // 2 fires into 108, as 107 is full
+		w.block(107)                                 // 1 fires into 108
+		expectList(t, "queue", w.view().QueueAt(108), 2, 1)
+		expectList(t, "wanted", w.wantedConditions(108), w.identityOf(first), w.identityOf(second))
+	})
+
+	t.Run("S-SCO-06 past its deadline its key is not wanted any more", func(t *testing.T) {
+		policy := testPolicy()
+		policy.MaxLateSlots = 5
+		w := newWatchWorldWith(t, policy)
+		p := w.sealedWatcher(105, 3000)
+		w.block(101, func() { w.schedule(p) })
+		w.block(105, func() { w.write(item, 3000) })
+		w.block(106)
+		expectList(t, "at its deadline", w.wantedConditions(112), w.identityOf(p))
+		expectList(t, "after it", w.wantedConditions(113))
+	})
+
 	t.Run("S-SCO-06 a key that comes before the slot it fired into opens it, and it runs in its slot", func(t *testing.T) {
 		w := newWatchWorld(t)
 		p := w.sealedWatcher(105, 3000)
@@ -257,6 +286,7 @@ func TestSealedConditional(t *testing.T) {
 		w.block(105, func() { w.write(item, 3000) })
 		w.block(106)
 		expect(t, "key", w.view().Entry(1).Key, 113)
+		expectList(t, "wanted before its slot", w.wantedConditions(107), w.identityOf(p))
 		w.block(107)
 		w.carryConditions(w.identityOf(p))
 		w.block(108)
@@ -409,6 +439,23 @@ func TestSealedConditional(t *testing.T) {
 		w.block(108)
 		pending(0)
 		w.expectStatus(1, scheduler.Executed)
+	})
+
+	t.Run("S-SCO-06 S-SEA-17 a slot's key does not touch who waits for a condition's in that slot", func(t *testing.T) {
+		w := newWatchWorld(t)
+		p := w.sealedWatcher(105, 3000)
+		w.block(101, func() { w.schedule(p); w.schedule(w.sealedEntry(107)) })
+		w.block(105, func() { w.write(item, 3000) })
+		w.blocks(106, 107)
+		expectList(t, "queue", w.view().QueueAt(107), 2, 1)
+		w.carry(107)
+		w.block(108)
+		expectList(t, "ran", w.ran(), 2)
+		expect(t, "open", isOpen(w.view().Entry(1)), false)
+		w.expectCursor(107)
+		w.carryConditions(w.identityOf(p))
+		w.block(109)
+		expectList(t, "events", w.events, "Executed(1,0)")
 	})
 
 	t.Run("A-24 a fired entry opens and runs though its item has left the catalog", func(t *testing.T) {
