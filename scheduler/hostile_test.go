@@ -477,6 +477,9 @@ func TestItemsThatComeAndGo(t *testing.T) {
 		names = append(names, name)
 	}
 	slices.Sort(names)
+	if testing.Short() {
+		names = names[:4]
+	}
 	start := newWatchWorld(t)
 	start.block(101, func() {
 		start.schedule(watcher(102, 3000))
@@ -515,6 +518,6 @@ func TestItemsThatComeAndGo(t *testing.T) {
 		}
 	}
 	for _, s := range []scheduler.Status{scheduler.Executed, scheduler.Cancelled, scheduler.Expired} {
-		expect(t, fmt.Sprintf("status %d was reached", s), seen[s], true)
+		expect(t, fmt.Sprintf("status %d was reached", s), seen[s] || testing.Short(), true)
 	}
 }

@@ -121,6 +121,9 @@ func TestCost(t *testing.T) {
 			{0, 4096, 0, true, true, 3_996_800},
 			{0, 4268, 8, false, false, 1_004_000},
 			{0, 0, 0, false, false, 160_000},
+			{0, 1, 0, false, false, 166_000},
+			{0, 32, 0, false, false, 166_000},
+			{0, 33, 0, false, false, 172_000},
 			{^uint64(0) - 160_000, 0, 0, false, false, ^uint64(0)},
 		} {
 			got, ok := scheduler.Cost(c.gas, c.length, c.deps, c.recurring, c.reserved)

@@ -142,15 +142,19 @@ func TestRun(t *testing.T) {
 		}
 	})
 
-	t.Run("S-RUN-13 a target that has become a MIP20 token, which may retry", func(t *testing.T) {
+	t.Run("S-RUN-13 a target that has become a MIP20 token is not called, and may be tried again", func(t *testing.T) {
 		w := newWorld(t)
+		approve := append([]byte{0x09, 0x5e, 0xa7, 0xb3}, make([]byte, 64)...) // the scheduler's tokens to bob, which a token would grant
+		copy(approve[16:], bob[:])
+		approve[67] = 1
 		w.block(100, func() {
 			w.deposit(alice, 1e9)
-			w.schedule(with(entryOf(300_000, 110), retries(1)))
+			w.schedule(with(entryOf(300_000, 110), retries(1), func(p *scheduler.Params) { p.Calls[0].Data = approve }))
 		})
 		w.RegisterMIP20(okTarget)
 		w.block(110)
 		expectList(t, "events", w.events, "ExecutionFailed(1,0,true)")
+		expect(t, "bob's allowance", w.TokenAllowance(okTarget, scheduler.Address, bob), amount(0))
 	})
 
 	t.Run("S-RUN-17 targets may deposit, schedule, cancel and withdraw, but not expire", func(t *testing.T) {

@@ -159,6 +159,25 @@ func TestSealed(t *testing.T) {
 		expectList(t, "ran", w.ran(), 3)
 	})
 
+	t.Run("S-SEA-11 the sweep leaves a dead entry sealed, though its key came", func(t *testing.T) {
+		p := testPolicy()
+		p.MaxLateSlots = 5
+		w := newWorldWith(t, p)
+		w.install(w.secret)
+		w.block(100, func() {
+			w.deposit(alice, 1e9)
+			w.schedule(with(w.sealedEntry(105), late)) // holds the cursor, so that the other keeps its place
+			w.schedule(w.sealedEntry(110))
+		})
+		w.block(115)
+		w.carry(110)
+		w.block(116)
+		w.expectCursor(105)
+		expect(t, "sealed", isSealed(w.view().Entry(2)), true)
+		expect(t, "sealedPending", w.view().SealedPending(110), 1)
+		expectErr(t, "expire", w.expire(2), nil)
+	})
+
 	t.Run("A-35 A-08 a moved entry that the sweep has not reached is known by its slot's key", func(t *testing.T) {
 		p := testPolicy()
 		p.GasPerBlock, p.GuaranteedGasPerSlot, p.MaxEntriesPerBlock = 1_000_000, 500_000, 1

@@ -127,6 +127,26 @@ func TestSealedConditionalScenarios(t *testing.T) {
 		expectList(t, "ran", w.ran(), 2)
 		w.expectStatus(2, scheduler.Executed)
 	})
+
+	t.Run("S-SCO-07 S-SEA-11 its key is on chain, it finds no room again: it keeps watching, sealed", func(t *testing.T) {
+		w, p := start(t, 2)
+		w.block(106, func() {
+			w.write(item, 3000)
+			for range 3 {
+				w.schedule(entryOf(300_000, 108))
+			}
+			fill(w, 109, 119)
+		})
+		w.blocks(107, 108)
+		w.carryConditions(w.identityOf(p))
+		w.block(109)
+		expect(t, "1 runs", slices.Contains(w.ran(), 1), true)
+		w.block(110, func() { w.write(item, 3000) })
+		w.block(111)
+		expect(t, "watchedHeight", w.view().WatchedHeight(item), 11)
+		expectList(t, "2 keeps watching", w.view().WatchersOf(item), 2)
+		expect(t, "2 stays sealed", isSealed(w.view().Entry(2)), true)
+	})
 }
 
 // indexed lists the words of the contract's indexes: queues, pending seals, the sweep's backlog, watch lists, fired entries. A word
