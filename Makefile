@@ -5,7 +5,7 @@ GO    ?= go
 # Packages that start goroutines or are driven from several: what the race detector is for.
 RACE  := ./p2p/... ./scheduler/... ./partials/... ./cmd/internal/node/...
 
-.PHONY: help build demo test race bench fuzz lint soak need
+.PHONY: help build demo test race bench fuzz mutants lint soak need
 .DEFAULT_GOAL := help
 
 help: ## print this list
@@ -44,6 +44,9 @@ fuzz: need ## fuzz every target for FUZZTIME (20s each)
 	@set -e; for d in $$(grep -rlE '^func Fuzz' --include='*_test.go' . | xargs -n1 dirname | sort -u); do \
 	  for f in $$(grep -hoE '^func Fuzz[A-Za-z0-9_]+' $$d/*_test.go | sed 's/func //' | sort -u); do \
 	    echo "fuzz $$d $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x $$d; done; done
+
+mutants: need ## plant faults in the scheduler one by one: some test must notice each (about ten minutes; MUTANTS="words" picks some)
+	@$(GO) run ./cmd/internal/mutants $(MUTANTS)
 
 soak: need ## long runs: kill loops and random blocks (SOAK=30m); with BLOCKS=n random blocks of the scheduler alone (SEED=s repeats them)
 	@if [ -n "$(BLOCKS)$(SEED)" ]; then \

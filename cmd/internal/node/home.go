@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/daybreak-beacon/daybreak/cmd/internal/cli"
 	"github.com/daybreak-beacon/daybreak/cmd/internal/durable"
 	"github.com/daybreak-beacon/daybreak/scheduler/chain/finality"
 )
@@ -64,7 +63,7 @@ const maxSmallFile = 64 << 10
 // whole or not at all, and one that already holds something is left alone.
 func (h Home) Init(cfg Config, name string, proposer Address, addrs []string) (Descriptor, error) {
 	if err := cfg.Validate(); err != nil {
-		return Descriptor{}, cli.Usage("%w", err)
+		return Descriptor{}, err
 	}
 	pub, key, err := ed25519.GenerateKey(nil)
 	if err != nil {
@@ -79,7 +78,7 @@ func (h Home) Init(cfg Config, name string, proposer Address, addrs []string) (D
 		Proposer: proposer, Addrs: addrs,
 	}
 	if err := d.Validate(); err != nil {
-		return Descriptor{}, cli.Usage("%w", err)
+		return Descriptor{}, err
 	}
 	if err := h.refuseUsed(); err != nil {
 		return Descriptor{}, err
