@@ -4,6 +4,7 @@ import (
 	"crypto/ed25519"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 
 	"github.com/libp2p/go-libp2p/core/crypto"
@@ -111,6 +112,32 @@ func CheckAddr(s string) error {
 		}
 	}
 	return fmt.Errorf("address %q: want /ip4/0.0.0.0/tcp/4001 or /ip4/0.0.0.0/udp/4001/quic-v1 (also ip6, dns)", s)
+}
+
+// CheckDialAddr is CheckAddr for an address that others are to dial: it names a host and a port, and not all there are.
+func CheckDialAddr(s string) error {
+	if err := CheckAddr(s); err != nil {
+		return err
+	}
+	a, err := ma.NewMultiaddr(s)
+	if err != nil {
+		return err
+	}
+	var fault error
+	ma.ForEach(a, func(c ma.Component) bool {
+		switch c.Protocol().Code {
+		case ma.P_IP4, ma.P_IP6:
+			if net.IP(c.RawValue()).IsUnspecified() {
+				fault = fmt.Errorf("address %q: nobody can dial %s: give the address under which others reach this machine", s, c.Value())
+			}
+		case ma.P_TCP, ma.P_UDP:
+			if c.Value() == "0" {
+				fault = fmt.Errorf("address %q: nobody can dial port 0: give the port it listens on", s)
+			}
+		}
+		return fault == nil
+	})
+	return fault
 }
 
 func isHost(code int) bool {

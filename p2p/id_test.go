@@ -84,6 +84,27 @@ func TestParsePeer(t *testing.T) {
 	}
 }
 
+func TestAddressesToDialNameAHostAndAPort(t *testing.T) {
+	for addr, says := range map[string]string{
+		"/ip4/203.0.113.7/tcp/26600":           "",
+		"/ip6/2001:db8::1/udp/26600/quic-v1":   "",
+		"/dns/a.example.org/tcp/1":             "",
+		"/ip4/127.0.0.1/tcp/1":                 "",
+		"/ip4/0.0.0.0/tcp/26600":               "nobody can dial 0.0.0.0",
+		"/ip6/::/tcp/26600":                    "nobody can dial ::",
+		"/ip4/203.0.113.7/tcp/0":               "nobody can dial port 0",
+		"/dns/a.example.org/udp/0/quic-v1":     "nobody can dial port 0",
+		"203.0.113.7:26600":                    "want /ip4/",
+		"/ip4/203.0.113.7/udp/26600/webrtc":    "want /ip4/",
+		"/ip4/203.0.113.7/tcp/26600/p2p/12D3K": "want /ip4/",
+	} {
+		err := p2p.CheckDialAddr(addr)
+		if (err == nil) != (says == "") || err != nil && !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v, want %q", addr, err, says)
+		}
+	}
+}
+
 func FuzzParsePeer(f *testing.F) {
 	id := string(idOf(f, 1))
 	f.Add("/ip4/203.0.113.7/tcp/4001/p2p/" + id)

@@ -30,6 +30,12 @@ an account with gas tokens, and "ready" once slots get their keys.`,
 		Example: `  beacond devnet
   beacond devnet -n 7 --dir /tmp/net --exit-after 60s`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if n < 1 || n > devnet.MaxValidators {
+				return cli.Usage("-n %d: a devnet has 1 to %d validators", n, devnet.MaxValidators)
+			}
+			if exitAfter < 0 {
+				return cli.Usage("--exit-after %s lies in the past", exitAfter)
+			}
 			exe, err := os.Executable()
 			if err != nil {
 				return err

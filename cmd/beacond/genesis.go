@@ -49,6 +49,12 @@ The gas token of the in-memory chain exists only as --alloc says: ACCOUNT=AMOUNT
 			if o.Treasury, err = parseAccount("--treasury", treasury); err != nil {
 				return err
 			}
+			if genesisTime <= 0 || genesisTime >= 1<<40 {
+				return cli.Usage("--time %d is no time: give the Unix time in seconds", genesisTime)
+			}
+			if err := (chain.CeremonySettings{MinQual: o.MinQual, PhaseTimeoutSeconds: o.PhaseTimeout}).Check(len(args)); err != nil {
+				return cli.Usage("--min-qual and --phase-timeout: %w", err)
+			}
 			if o.ChainID == 0 {
 				o.ChainID = randomChainID()
 			}

@@ -180,12 +180,16 @@ func (g *Genesis) FaultsTolerated() int { return len(g.Validators) - g.Ceremony.
 // fillDefaults sets the fields a genesis file may leave out, so that the hash covers what holds, not what was written.
 func (g *Genesis) fillDefaults() {
 	n := len(g.Validators)
-	setDefault(&g.Ceremony.Threshold, 2*n/3+1)
-	setDefault(&g.Ceremony.MinQual, n)
-	setDefault(&g.Ceremony.PhaseTimeoutSeconds, DefaultPhaseTimeoutSeconds)
+	g.Ceremony.fillDefaults(n)
 	setDefault(&g.TurnBlocks, DefaultTurnBlocks)
 	setDefault(&g.SkipSeconds, DefaultSkipSeconds)
 	setDefault(&g.BlockGasLimit, DefaultBlockGasLimit)
+}
+
+func (c *CeremonySettings) fillDefaults(validators int) {
+	setDefault(&c.Threshold, 2*validators/3+1)
+	setDefault(&c.MinQual, validators)
+	setDefault(&c.PhaseTimeoutSeconds, DefaultPhaseTimeoutSeconds)
 }
 
 func setDefault[T comparable](field *T, value T) {

@@ -149,6 +149,14 @@ func TestGenesisVotingKeysAreTheirOwners(t *testing.T) {
 	}
 }
 
+func TestTwoValidatorsCannotHaveOneAddress(t *testing.T) {
+	g := testGenesis(3)
+	g.Validators[2].Addrs = append(g.Validators[2].Addrs, g.Validators[0].Addrs[0])
+	if err := g.Validate(); err == nil || !strings.Contains(err.Error(), "validators 1 and 3 have the same address") {
+		t.Errorf("one address of two validators: %v", err)
+	}
+}
+
 func FuzzParseGenesis(f *testing.F) {
 	f.Add(testGenesis(1).Encode())
 	f.Add(testGenesis(4).Encode())

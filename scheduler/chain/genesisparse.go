@@ -143,7 +143,9 @@ func (g *Genesis) Validate() error {
 	p.check(g.TurnBlocks != 0, "turn_blocks is 0: give at least 1 (default %d)", DefaultTurnBlocks)
 	p.check(g.SkipSeconds != 0, "skip_seconds is 0: give at least 1 (default %d)", DefaultSkipSeconds)
 	g.validateMembers(&p)
-	g.validateCeremony(&p)
+	if n := len(g.Validators); n > 0 {
+		g.Ceremony.check(n, &p)
+	}
 	if _, err := g.Policy.scheduler().Validate(g.BlockGasLimit); err != nil {
 		p.add("policy: %v", err)
 	}
@@ -167,6 +169,7 @@ func (g *Genesis) validateMembers(p *problems) {
 	p.check(n > 0, "validators is empty: list at least one")
 	p.check(n <= MaxValidators, "%d validators: at most %d are supported", n, MaxValidators)
 	keys, voting := make(map[NetworkKey]uint32), make(map[finality.PublicKey]uint32)
+	addrs := make(map[string]uint32)
 	for i, v := range g.Validators {
 		p.check(v.Index == uint32(i+1), "validator at position %d has index %d: number them 1..%d in order", i+1, v.Index, n)
 		p.check(v.NetworkKey != NetworkKey{}, "validator %d: network_key is missing: `beacond init` prints it", i+1)
@@ -187,15 +190,23 @@ func (g *Genesis) validateMembers(p *problems) {
 		p.check(len(v.Addrs) <= maxAddrs, "validator %d: more than %d addrs", i+1, maxAddrs)
 		for _, addr := range v.Addrs {
 			p.check(addr != "" && len(addr) <= maxAddrLen, "validator %d: address %q must have 1..%d bytes", i+1, clip(addr), maxAddrLen)
+			if other, ok := addrs[addr]; ok && other != uint32(i+1) {
+				p.add("validators %d and %d have the same address %s: each needs its own host or port", other, i+1, clip(addr))
+			}
+			addrs[addr] = uint32(i + 1)
 		}
 	}
 }
 
-func (g *Genesis) validateCeremony(p *problems) {
-	n, c := len(g.Validators), g.Ceremony
-	if n == 0 {
-		return
-	}
+// Check reports what is wrong with the settings for so many validators, at least one. What is left out is fine.
+func (c CeremonySettings) Check(validators int) error {
+	var p problems
+	c.fillDefaults(validators)
+	c.check(validators, &p)
+	return p.err()
+}
+
+func (c CeremonySettings) check(n int, p *problems) {
 	p.check(c.Threshold == 2*n/3+1, "ceremony.threshold is %d: for %d validators it is floor(2n/3)+1 = %d; leave it out",
 		c.Threshold, n, 2*n/3+1)
 	least := min(n, c.Threshold+1)

@@ -22,6 +22,9 @@ import (
 	"github.com/daybreak-beacon/daybreak/scheduler/chain"
 )
 
+// MaxValidators is how many validators a devnet has at most.
+const MaxValidators = 64
+
 // Options of New.
 type Options struct {
 	Dir        string    // where the validators' folders go; must be empty or missing
@@ -64,8 +67,8 @@ var accountFunds = uint256.NewInt(1_000_000_000_000_000)
 
 // New makes the folders, keys and genesis of a network. Nothing runs yet.
 func New(o Options) (*Network, error) {
-	if o.Validators < 1 || o.Validators > 64 {
-		return nil, fmt.Errorf("a devnet has 1 to 64 validators, not %d", o.Validators)
+	if o.Validators < 1 || o.Validators > MaxValidators {
+		return nil, fmt.Errorf("a devnet has 1 to %d validators, not %d", MaxValidators, o.Validators)
 	}
 	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
 		return nil, err

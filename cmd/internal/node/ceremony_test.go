@@ -37,7 +37,7 @@ func testGenesis(t *testing.T, n int) (*chain.Genesis, []ed25519.PrivateKey) {
 		}
 		keys = append(keys, key)
 		validators = append(validators, Descriptor{
-			Name: fmt.Sprintf("v%d", i+1), NetworkKey: hex.EncodeToString(pub), Proposer: Address{1}, Addrs: []string{"/ip4/127.0.0.1/tcp/1"},
+			Name: fmt.Sprintf("v%d", i+1), NetworkKey: hex.EncodeToString(pub), Proposer: Address{1}, Addrs: []string{fmt.Sprintf("/ip4/127.0.0.1/tcp/%d", i+1)},
 			VotingKey: voting.Public(), VotingProof: voting.Possession(),
 		})
 	}

@@ -57,7 +57,7 @@ func (c *ceremonyFiles) seed(epoch, attempt uint64) (seed dkg.Seed, err error) {
 	data, err := durable.ReadSecret(path, maxShareFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		rand.Read(seed[:])
-		if err := durable.CreateSecret(path, []byte(seedPrefix+hex.EncodeToString(seed[:])+"\n")); err != nil {
+		if err := durable.CreateSecret(path, encodeSeed(seed)); err != nil {
 			return dkg.Seed{}, err
 		}
 		return seed, nil
@@ -65,12 +65,22 @@ func (c *ceremonyFiles) seed(epoch, attempt uint64) (seed dkg.Seed, err error) {
 	if err != nil {
 		return seed, fmt.Errorf("reading ceremony seed: %w", err)
 	}
+	seed, ok := decodeSeed(data)
+	if !ok {
+		return seed, fmt.Errorf("reading ceremony seed: %s is damaged: restore it from a backup; without it this attempt has to fail", path)
+	}
+	return seed, nil
+}
+
+func encodeSeed(seed dkg.Seed) []byte { return []byte(seedPrefix + hex.EncodeToString(seed[:]) + "\n") }
+
+func decodeSeed(data []byte) (seed dkg.Seed, ok bool) {
 	text, ok := strings.CutPrefix(strings.TrimSpace(string(data)), seedPrefix)
 	raw, err := hex.DecodeString(text)
 	if !ok || err != nil || len(raw) != len(seed) {
-		return seed, fmt.Errorf("reading ceremony seed: %s is damaged: restore it from a backup; without it this attempt has to fail", path)
+		return seed, false
 	}
-	return dkg.Seed(raw), nil
+	return dkg.Seed(raw), true
 }
 
 // store writes share and group. The share comes first: a crash between the two leaves no group, and then the next start

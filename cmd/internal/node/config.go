@@ -7,13 +7,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/netip"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 
 	"github.com/ethereum/go-ethereum/common"
 
+	"github.com/daybreak-beacon/daybreak/cmd/internal/cli"
 	"github.com/daybreak-beacon/daybreak/cmd/internal/durable"
 	"github.com/daybreak-beacon/daybreak/p2p"
 	"github.com/daybreak-beacon/daybreak/scheduler/chain/finality"
@@ -99,7 +103,11 @@ func (c Config) Encode() []byte { return encodeJSON(c) }
 func (h Home) LoadConfig() (Config, error) {
 	var c Config
 	if err := decodeFile(h.Path(fileConfig), &c); err != nil {
-		return Config{}, fmt.Errorf("reading config: %w", err)
+		err = fmt.Errorf("reading config: %w", err)
+		if errors.Is(err, fs.ErrNotExist) {
+			err = cli.Hint(err, fmt.Sprintf("%s is no validator's folder: --home names one, and \"beacond init --home %s\" makes it", h, h))
+		}
+		return Config{}, err
 	}
 	if err := c.Validate(); err != nil {
 		return Config{}, fmt.Errorf("config %s:\n%w", h.Path(fileConfig), err)
@@ -141,7 +149,7 @@ func (d Descriptor) Validate() error {
 		errs = append(errs, errors.New("addrs: is empty; the others need an address to dial, such as /ip4/203.0.113.7/tcp/26600"))
 	}
 	for _, a := range d.Addrs {
-		if err := p2p.CheckAddr(a); err != nil {
+		if err := p2p.CheckDialAddr(a); err != nil {
 			errs = append(errs, fmt.Errorf("addrs: %w", err))
 		}
 	}
@@ -155,12 +163,21 @@ func (d Descriptor) Encode() []byte { return encodeJSON(d) }
 func LoadDescriptor(path string) (Descriptor, error) {
 	var d Descriptor
 	if err := decodeFile(path, &d); err != nil {
-		return Descriptor{}, fmt.Errorf("reading validator: %w", err)
+		err = fmt.Errorf("reading validator: %w", err)
+		if inside := filepath.Join(path, fileDescriptor); isFile(inside) {
+			err = cli.Hint(err, fmt.Sprintf("give the file in it: %s", inside))
+		}
+		return Descriptor{}, err
 	}
 	if err := d.Validate(); err != nil {
 		return Descriptor{}, fmt.Errorf("validator %s:\n%w", path, err)
 	}
 	return d, nil
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
 }
 
 func encodeJSON(v any) []byte {
@@ -177,13 +194,20 @@ func decodeFile(path string, v any) error {
 	if err != nil {
 		return err
 	}
+	if err := decodeJSON(data, v); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
+}
+
+func decodeJSON(data []byte, v any) error {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(v); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+		return err
 	}
 	if _, err := dec.Token(); err != io.EOF {
-		return fmt.Errorf("%s: something follows the JSON value", path)
+		return errors.New("something follows the JSON value")
 	}
 	return nil
 }

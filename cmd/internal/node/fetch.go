@@ -27,18 +27,19 @@ const (
 func (n *Node) serveKeys() error {
 	_, err := p2p.ServeRequests(n.net, protocolKeys, p2p.RequestLimits{MaxRequest: 8 * maxFetch},
 		func(_ context.Context, _ p2p.PeerID, request []byte) ([]byte, error) {
-			if len(request) == 0 || len(request)%8 != 0 {
-				return nil, fmt.Errorf("a request holds slots of 8 bytes each")
+			want, err := decodeSlots(request, maxFetch)
+			if err != nil {
+				return nil, err
 			}
 			var out []byte
-			for ; len(request) > 0; request = request[8:] {
-				key, ok, err := n.keys.get(binary.BigEndian.Uint64(request))
+			for _, slot := range want {
+				key, ok, err := n.keys.get(slot)
 				if err != nil {
 					n.log.Error("key not read", "err", err)
 					return nil, fmt.Errorf("this node could not answer")
 				}
 				if ok {
-					out = append(append(out, request[:8]...), key[:]...)
+					out = append(binary.BigEndian.AppendUint64(out, slot), key[:]...)
 				}
 			}
 			return out, nil
@@ -56,6 +57,23 @@ func (n *Node) fetch(ctx context.Context, group *partials.Group, peer p2p.PeerID
 	if err != nil {
 		return nil, err
 	}
+	return decodeKeys(n.ns, group, want, answer)
+}
+
+// decodeSlots reads slots of 8 bytes each, one at least and `most` at most.
+func decodeSlots(data []byte, most int) (slots []uint64, err error) {
+	if len(data) == 0 || len(data)%8 != 0 || len(data) > 8*most {
+		return nil, classed(errInvalid, "request of %d bytes: it holds 1 to %d slots of 8 bytes each", len(data), most)
+	}
+	for slot := range slices.Chunk(data, 8) {
+		slots = append(slots, binary.BigEndian.Uint64(slot))
+	}
+	return slots, nil
+}
+
+// decodeKeys reads a peer's answer to a request for keys: slots and keys, none of which was not asked for, each verified. With an
+// error it returns the good ones before the fault.
+func decodeKeys(ns tlock.Namespace, group *partials.Group, want []uint64, answer []byte) (map[uint64]tlock.Key, error) {
 	if len(answer)%keyRecord != 0 {
 		return nil, classed(errInvalid, "answer of %d bytes", len(answer))
 	}
@@ -69,7 +87,7 @@ func (n *Node) fetch(ctx context.Context, group *partials.Group, peer p2p.PeerID
 		if err != nil {
 			return keys, err
 		}
-		if err := group.Key().Verify(n.ns, tlock.SlotIdentity(slot), key); err != nil {
+		if err := group.Key().Verify(ns, tlock.SlotIdentity(slot), key); err != nil {
 			return keys, err
 		}
 		keys[slot] = key

@@ -1,7 +1,6 @@
 package node
 
 import (
-	"encoding/binary"
 	"errors"
 	"log/slog"
 	"time"
@@ -154,17 +153,19 @@ func (n *Node) checkTransaction(m *p2p.Message) error {
 }
 
 func (n *Node) checkWants(m *p2p.Message) error {
-	if len(m.Data) == 0 || len(m.Data)%8 != 0 || len(m.Data) > 8*maxWants {
-		return classed(errInvalid, "request to sign of %d bytes", len(m.Data))
-	}
-	return nil
+	_, err := decodeSlots(m.Data, maxWants)
+	return err
 }
 
 // handleWants signs old slots that somebody asks for. Those it has a key of are fetched from it instead.
 func (n *Node) handleWants(m *p2p.Message) {
+	want, err := decodeSlots(m.Data, maxWants)
+	if err != nil {
+		return // checkWants has told
+	}
 	n.loop.do(n.ctx, func() {
-		for data := m.Data; len(data) > 0; data = data[8:] {
-			if err := n.slots.want(time.Now(), binary.BigEndian.Uint64(data), n.members[m.Author]); err != nil {
+		for _, slot := range want {
+			if err := n.slots.want(time.Now(), slot, n.members[m.Author]); err != nil {
 				n.log.Debug("slot not signed on request", "index", n.members[m.Author], "err", err)
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/daybreak-beacon/daybreak/cmd/internal/cli"
 	"github.com/daybreak-beacon/daybreak/cmd/internal/durable"
 	"github.com/daybreak-beacon/daybreak/scheduler/chain/finality"
 )
@@ -63,7 +64,7 @@ const maxSmallFile = 64 << 10
 // whole or not at all, and one that already holds something is left alone.
 func (h Home) Init(cfg Config, name string, proposer Address, addrs []string) (Descriptor, error) {
 	if err := cfg.Validate(); err != nil {
-		return Descriptor{}, err
+		return Descriptor{}, cli.Usage("%w", err)
 	}
 	pub, key, err := ed25519.GenerateKey(nil)
 	if err != nil {
@@ -78,7 +79,7 @@ func (h Home) Init(cfg Config, name string, proposer Address, addrs []string) (D
 		Proposer: proposer, Addrs: addrs,
 	}
 	if err := d.Validate(); err != nil {
-		return Descriptor{}, err
+		return Descriptor{}, cli.Usage("%w", err)
 	}
 	if err := h.refuseUsed(); err != nil {
 		return Descriptor{}, err

@@ -363,7 +363,7 @@ func TestMissingKeysAreAskedFor(t *testing.T) {
 	}
 }
 
-func keyOf(t *testing.T, ns tlock.Namespace, group *partials.Group, shares []partials.Share, slot uint64) tlock.Key {
+func keyOf(t testing.TB, ns tlock.Namespace, group *partials.Group, shares []partials.Share, slot uint64) tlock.Key {
 	t.Helper()
 	p := partials.Prepare(ns, tlock.SlotIdentity(slot))
 	var parts []partials.Partial
