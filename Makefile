@@ -45,7 +45,7 @@ fuzz: need ## fuzz every target for FUZZTIME (20s each)
 	  for f in $$(grep -hoE '^func Fuzz[A-Za-z0-9_]+' $$d/*_test.go | sed 's/func //' | sort -u); do \
 	    echo "fuzz $$d $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x $$d; done; done
 
-mutants: need ## plant faults in the scheduler one by one: some test must notice each (about ten minutes; MUTANTS="words" picks some)
+mutants: need ## plant faults in the scheduler and the task runtime one by one: some test must notice each (about ten minutes; MUTANTS="words" picks some)
 	@$(GO) run ./cmd/internal/mutants $(MUTANTS)
 
 soak: need ## long runs: kill loops and random blocks (SOAK=30m); with BLOCKS=n random blocks of the scheduler alone (SEED=s repeats them)

@@ -1,9 +1,9 @@
-// Command mutants shows that the scheduler's tests notice faults: it plants one at a time from a list (a bound off by one, a refund
-// dropped, an order flipped) and demands that some test fails. It prints a line for each and fails if a mutant does not apply, does not
-// compile, or survives. A survivor is a missing test.
+// Command mutants shows that the tests of the scheduler and of the task runtime notice faults: it plants one at a time from a list (a
+// bound off by one, a refund dropped, an order flipped) and demands that some test fails. It prints a line for each and fails if a mutant
+// does not apply, does not compile, or survives. A survivor is a missing test.
 //
-// The tree is never changed: faulty files stand in an overlay of the build. One test binary of ./scheduler holds all mutants and the
-// machine as it is, and an environment variable says which is planted (see plant.go). The tests run up to the first failure: first
+// The tree is never changed: faulty files stand in an overlay of the build. One test binary of each package holds all its mutants and the
+// package as it is, and an environment variable says which is planted (see plant.go). The tests run up to the first failure: first
 // without the slow ones (properties over random streams, comparisons with the model), and if the mutant survives that, those alone.
 // Without a mutant all must pass, or nothing is shown; that is checked first.
 package main
@@ -25,7 +25,7 @@ import (
 )
 
 // slow tests run only against mutants that the others let live.
-const slow = `^(TestInvariants|TestReplicasAgree|TestFieldsAtTheirEnds|TestItemsThatComeAndGo|TestTargetsThatCallBack|Test.*Model|Fuzz)`
+const slow = `^(TestInvariants|TestReplicasAgree|TestFieldsAtTheirEnds|TestItemsThatComeAndGo|TestTargetsThatCallBack|Test.*Model|Fuzz|TestSoak)`
 
 // limit ends a test run that hangs, which is a mutant noticed.
 const limit = 2 * time.Minute
@@ -39,27 +39,40 @@ func main() {
 }
 
 func run(words []string) error {
+	var errs []error
+	found := false
+	for _, list := range [][]mutant{mutants, taskMutants} {
+		var chosen []mutant
+		for _, m := range list {
+			holds := func(word string) bool { return strings.Contains(m.file+" "+m.breaks, word) }
+			if len(words) == 0 || slices.ContainsFunc(words, holds) {
+				chosen = append(chosen, m)
+			}
+		}
+		if len(chosen) > 0 {
+			found = true
+			errs = append(errs, runAll(chosen))
+		}
+	}
+	if !found {
+		return fmt.Errorf("no mutant's file or phrase holds one of %q", words)
+	}
+	return errors.Join(errs...)
+}
+
+// runAll plants the mutants of one package.
+func runAll(chosen []mutant) error {
 	dir, err := os.MkdirTemp("", "mutants")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	var chosen []mutant
-	for _, m := range mutants {
-		holds := func(word string) bool { return strings.Contains(m.file+" "+m.breaks, word) }
-		if len(words) == 0 || slices.ContainsFunc(words, holds) {
-			chosen = append(chosen, m)
-		}
-	}
-	if len(chosen) == 0 {
-		return fmt.Errorf("no mutant's file or phrase holds one of %q", words)
-	}
 	started := time.Now()
 	binaries, err := build(dir, chosen)
 	if err != nil {
 		return err
 	}
-	if out, err := test(binaries[0], noMutant); err != nil {
+	if out, err := test(binaries[0], chosen[0].folder(), noMutant); err != nil {
 		return fmt.Errorf("the tests fail without a mutant: %w\n%s", err, out)
 	}
 	fmt.Printf("%-8s %5.1fs  built, and without a mutant all tests pass\n", "control", time.Since(started).Seconds())
@@ -75,7 +88,7 @@ func tryAll(chosen []mutant, binaries []string) []result {
 	for range runtime.NumCPU() {
 		wg.Go(func() {
 			for i := range next {
-				r := try(binaries[i], i)
+				r := try(binaries[i], chosen[i].folder(), i)
 				results[i] = r
 				print.Lock()
 				fmt.Printf("%-8s %5.1fs  %s: %s%s\n", r.verdict, r.took.Seconds(), chosen[i].file, chosen[i].breaks, r.by)
@@ -116,9 +129,9 @@ type result struct {
 }
 
 // try runs the tests against the mutant of that number.
-func try(binary string, number int) result {
+func try(binary, folder string, number int) result {
 	started := time.Now()
-	out, err := test(binary, number)
+	out, err := test(binary, folder, number)
 	if err != nil {
 		return result{killed, firstFailure(out), time.Since(started)}
 	}
@@ -126,19 +139,19 @@ func try(binary string, number int) result {
 }
 
 // test runs a test binary in its package's folder, up to its first failure.
-func test(binary string, number int) ([]byte, error) {
-	if out, err := testPart(binary, number, "-test.skip"); err != nil {
+func test(binary, folder string, number int) ([]byte, error) {
+	if out, err := testPart(binary, folder, number, "-test.skip"); err != nil {
 		return out, err
 	}
-	return testPart(binary, number, "-test.run")
+	return testPart(binary, folder, number, "-test.run")
 }
 
 // testPart runs the tests that are slow, or those that are not.
-func testPart(binary string, number int, choice string) ([]byte, error) {
+func testPart(binary, folder string, number int, choice string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit+time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, binary, "-test.failfast", "-test.timeout", limit.String(), choice, slow)
-	cmd.Dir = "scheduler"
+	cmd := exec.CommandContext(ctx, binary, "-test.failfast", "-test.timeout", limit.String(), "-rapid.nofailfile", choice, slow)
+	cmd.Dir = folder
 	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d", plantedVariable, number))
 	return cmd.CombinedOutput()
 }
@@ -150,7 +163,7 @@ func build(dir string, chosen []mutant) ([]string, error) {
 		return nil, err
 	}
 	binaries := make([]string, len(chosen))
-	shared, out, err := compile(dir, "all", together)
+	shared, out, err := compile(dir, "all", chosen[0].folder(), together)
 	if err != nil {
 		return nil, errors.Join(culprits(filepath.Join(dir, "all"), out, together), fmt.Errorf("the mutants do not compile: %w\n%s", err, out))
 	}
@@ -158,7 +171,7 @@ func build(dir string, chosen []mutant) ([]string, error) {
 		binaries[i] = shared
 	}
 	for _, p := range alone {
-		binary, out, err := compile(dir, fmt.Sprint(p.number), []planted{p})
+		binary, out, err := compile(dir, fmt.Sprint(p.number), p.folder(), []planted{p})
 		if err != nil {
 			return nil, p.notBuilt(out)
 		}
@@ -193,13 +206,13 @@ func (p planted) notBuilt(out []byte) error {
 }
 
 // compile makes a test binary with mutants in it.
-func compile(dir, name string, with []planted) (binary string, out []byte, err error) {
-	overlay, err := writeOverlay(filepath.Join(dir, name), with)
+func compile(dir, name, folder string, with []planted) (binary string, out []byte, err error) {
+	overlay, err := writeOverlay(filepath.Join(dir, name), folder, with)
 	if err != nil {
 		return "", nil, err
 	}
 	binary = filepath.Join(dir, name+".test")
-	out, err = exec.Command("go", "test", "-c", "-vet=off", "-gcflags=-e", "-overlay", overlay, "-o", binary, "./scheduler").CombinedOutput()
+	out, err = exec.Command("go", "test", "-c", "-vet=off", "-gcflags=-e", "-overlay", overlay, "-o", binary, "./"+folder).CombinedOutput()
 	return binary, out, err
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"go/format"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -14,8 +15,11 @@ func TestEveryMutantApplies(t *testing.T) {
 	if len(mutants) < 60 {
 		t.Errorf("%d mutants, want at least 60", len(mutants))
 	}
+	if len(taskMutants) < 20 {
+		t.Errorf("%d mutants of the task runtime, want at least 20", len(taskMutants))
+	}
 	seen := map[string]bool{}
-	for _, m := range mutants {
+	for _, m := range append(slices.Clone(mutants), taskMutants...) {
 		if seen[m.breaks] {
 			t.Errorf("two mutants break %q", m.breaks)
 		}

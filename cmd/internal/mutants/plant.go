@@ -19,6 +19,9 @@ type mutant struct {
 	breaks         string // what it breaks, in a few words
 }
 
+// folder is that of m's package.
+func (m mutant) folder() string { return filepath.Dir(m.file) }
+
 // Planting. A function with faults is written out once as it is, under its name and __, and once for each fault with the mutant's number
 // behind; under its own name stands one that calls the version which is planted. So one compilation serves all mutants, which is
 // what takes the time. A fault outside a function, in a constant, replaces its file in a binary of its own.
@@ -29,9 +32,9 @@ const plantedVariable = "DAYBREAK_MUTANT"
 // noMutant plants none.
 const noMutant = -1
 
-const plantedFile = "scheduler/planted_mutant.go"
+const plantedFile = "planted_mutant.go"
 
-const plantedSource = `package scheduler
+const plantedSource = `package %s
 
 import (
 	"os"
@@ -121,11 +124,11 @@ func (s *source) functionAtLine(line int) *ast.FuncDecl {
 }
 
 // writeOverlay writes the files with mutants and the overlay that puts them in place.
-func writeOverlay(dir string, with []planted) (string, error) {
+func writeOverlay(dir, folder string, with []planted) (string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
 	}
-	texts := map[string][]byte{plantedFile: []byte(plantedSource)}
+	texts := map[string][]byte{filepath.Join(folder, plantedFile): fmt.Appendf(nil, plantedSource, filepath.Base(folder))}
 	byFile := map[string][]planted{}
 	for _, p := range with {
 		byFile[p.file] = append(byFile[p.file], p)
