@@ -115,7 +115,11 @@ func TestMain(m *testing.M) {
 	flag.Parse()
 	set := map[string]bool{}
 	flag.Visit(func(f *flag.Flag) { set[f.Name] = true })
-	for name, value := range map[string]string{"rapid.shrinktime": "0s", "rapid.nofailfile": "true", "rapid.checks": "400"} {
+	checks := "400"
+	if testing.Short() {
+		checks = "12"
+	}
+	for name, value := range map[string]string{"rapid.shrinktime": "0s", "rapid.nofailfile": "true", "rapid.checks": checks} {
 		if !set[name] {
 			if err := flag.Set(name, value); err != nil {
 				panic(err)
@@ -163,6 +167,7 @@ func retold(s script) story {
 // TestScripts draws scripts, plays them on the machine and on the model, compares the lines, and checks the invariants on the machine's
 // state after every block and transaction.
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	total, checked, n := newCounters(), map[string]int{}, 0
 	checkStories(t, func(o story) string {
 		n++
@@ -234,6 +239,7 @@ func (c *counters) log(t *testing.T) {
 
 // TestKeptScripts plays the scripts of the worked scenarios and those that once showed a fault.
 func TestKeptScripts(t *testing.T) {
+	t.Parallel()
 	n := 0
 	for _, pattern := range []string{"*.jsonl", filepath.Join("regressions", "*.jsonl")} {
 		files, err := filepath.Glob(filepath.Join("..", "..", "testdata", pattern))

@@ -102,7 +102,7 @@ func (g *generator) genesis() genesis {
 		holders = append(holders, caller(i))
 	}
 	for _, a := range holders {
-		acc := account{GasToken: amt(int64(one(g, 20_000_000_000, 20_000_000_000, 40_000_000))), Tokens: map[addr]tokenAccount{}}
+		acc := account{GasToken: amt(int64(one(g, 20_000_000_000, 20_000_000_000, 20_000_000_000, 20_000_000_000, 40_000_000))), Tokens: map[addr]tokenAccount{}}
 		for _, t := range tokens {
 			acc.Tokens[t] = tokenAccount{amt(int64(one(g, 1000, 150, 0))), amt(int64(one(g, 600, 100_000, 150)))}
 		}
@@ -173,8 +173,9 @@ func (g *generator) block() block {
 	if m.groupSecret != nil || b.GroupSecret != nil {
 		g.keys(&b)
 	}
+	often := one(g, 12, 12, 12, 90) // all at once, now and then
 	for _, id := range itemIDs {
-		if g.chance(15) {
+		if g.chance(often) {
 			b.Writes = append(b.Writes, write{id, amt(int64(g.between(0, 10))), g.chance(8), g.chance(8)})
 		}
 		if g.chance(3) && m.items[id].listed {
@@ -203,8 +204,12 @@ func (g *generator) block() block {
 		b.Seize = &v
 	}
 	if len(g.s.Blocks) == 0 {
-		for _, a := range append(slices.Clone(payers), caller(0), caller(1), caller(2), caller(3), caller(4)) {
-			v := amt(int64(one(g, 8_000_000_000, 2_000_000_000, 1_000_000_000, 30_000_000)))
+		depositors := slices.Clone(payers)
+		for i := range callers {
+			depositors = append(depositors, caller(i))
+		}
+		for _, a := range depositors {
+			v := amt(int64(one(g, 8_000_000_000, 4_000_000_000, 2_000_000_000, 1_000_000_000, 30_000_000)))
 			b.Txs = append(b.Txs, tx{From: a, Deposit: &v})
 		}
 	}
@@ -280,7 +285,7 @@ func (g *generator) entry(fits func(*entry) bool) (id uint64, payer addr, worth 
 func (g *generator) tx(time, height uint64) tx {
 	t := tx{From: one(g, payers...)}
 	if g.chance(12) {
-		t.From = caller(g.intn(5))
+		t.From = caller(g.intn(callers))
 	}
 	pick := func(fits func(*entry) bool) *u64 {
 		id, payer, worth := g.entry(fits)
@@ -375,6 +380,11 @@ func (g *generator) params(from addr, time, height uint64) params {
 		p.PauseOnFail = g.chance(50)
 	case kind < 82 || kind >= 91:
 		p.When = &condition{one(g, itemIDs...), uint8(g.between(1, 3)), amt(int64(g.between(0, 10)))}
+		id, _, _ := g.entry(func(e *entry) bool { return e.payer == from && e.when.Kind != 0 && e.due > time })
+		if e := m.entries[id]; e != nil && e.when.Kind != 0 && e.due > time && g.chance(50) {
+			when := e.when // its key opens both
+			p.When, p.Slot = &when, u64(e.due)
+		}
 	}
 	if kind >= 82 {
 		g.seal(&p)

@@ -11,6 +11,7 @@ import (
 // TestLiveness appends to scripts blocks with nothing but keys. Machine and model agree on them, as TestScripts has it; here the
 // model says whether anything still waits.
 func TestLiveness(t *testing.T) {
+	t.Parallel()
 	t.Run("I-39 with keys and no new load every queued entry leaves or becomes expirable", func(t *testing.T) {
 		scripts, settled := 0, 0
 		rapid.Check(t, func(t *rapid.T) {

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"math/big"
 	"slices"
+	"sync"
 
 	bls12381 "github.com/consensys/gnark-crypto/ecc/bls12-381"
 	"github.com/consensys/gnark-crypto/ecc/bls12-381/fp"
@@ -44,7 +45,8 @@ type sealed struct {
 	calls      []call
 }
 
-var sealCache = map[string]sealed{} // pairings are dear, and shrinking repeats them
+// sealCache keeps what was sealed: pairings are dear, and shrinking repeats them.
+var sealCache sync.Map
 
 // seal makes a ciphertext as "Encrypted payloads" says, and the commitment that is passed with it.
 func (m *model) seal(payer addr, p params) (s sealed, commitment word) {
@@ -76,8 +78,9 @@ func (m *model) seal(payer addr, p params) (s sealed, commitment word) {
 	}
 	memo := string(bytes.Join([][]byte{secret[:], m.namespace(), identity, bound, body, w.Salt[:], w.DataKey[:], w.Sigma[:], w.Nonce,
 		[]byte(w.Wrong)}, []byte{'|'}))
-	s, ok := sealCache[memo]
-	if !ok {
+	if had, ok := sealCache.Load(memo); ok {
+		s = had.(sealed)
+	} else {
 		aead, err := chacha20poly1305.New(w.DataKey[:])
 		if err != nil {
 			panic(err)
@@ -89,7 +92,7 @@ func (m *model) seal(payer addr, p params) (s sealed, commitment word) {
 		if w.Wrong == "tag" {
 			s.ciphertext[len(s.ciphertext)-1] ^= 1
 		}
-		sealCache[memo] = s
+		sealCache.Store(memo, s)
 	}
 	if w.Wrong == "commitment" {
 		commitment[31] ^= 1
