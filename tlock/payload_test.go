@@ -101,6 +101,51 @@ func TestPayloadRefusalsNameTheirCause(t *testing.T) {
 	}
 }
 
+func TestOneChangedByteOpensNothing(t *testing.T) {
+	t.Run("I-37 any changed byte of ciphertext, commitment, payer, slot or key makes opening fail", func(t *testing.T) {
+		ns, gk, secret := network(t)
+		payer, slot := [20]byte{0xaa}, uint64(1800000000)
+		to := tlock.SlotSeal(slot, payer)
+		key := keyOf(t, ns, secret, to.Identity())
+		ciphertext, commitment, err := tlock.SealCalls(ns, gk, to, []byte("calls"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		refused := func(what string, at int, k tlock.Key, to tlock.SealedTo, ciphertext []byte, commitment [32]byte) {
+			t.Helper()
+			if got, err := tlock.OpenCalls(k, to, ciphertext, commitment); err == nil || got != nil {
+				t.Errorf("byte %d of %s changed: opened to %x", at, what, got)
+			}
+		}
+		for at := range ciphertext {
+			changed := bytes.Clone(ciphertext)
+			changed[at] ^= 0x04
+			refused("ciphertext", at, key, to, changed, commitment)
+		}
+		for at := range commitment {
+			changed := commitment
+			changed[at] ^= 0x80
+			refused("commitment", at, key, to, ciphertext, changed)
+		}
+		for at := range payer {
+			changed := payer
+			changed[at] ^= 0x01
+			refused("payer", at, key, tlock.SlotSeal(slot, changed), ciphertext, commitment)
+		}
+		for at := range 8 {
+			refused("slot", at, key, tlock.SlotSeal(slot^1<<(8*at), payer), ciphertext, commitment)
+		}
+		encoded := key.Bytes()
+		for at := range encoded {
+			changed := encoded
+			changed[at] ^= 0x20
+			if k, err := tlock.ParseKey(changed[:]); err == nil {
+				refused("key", at, k, to, ciphertext, commitment)
+			}
+		}
+	})
+}
+
 func FuzzUnpadBody(f *testing.F) {
 	for _, n := range []int{0, 1, 252, 253, 4092} {
 		body, err := tlock.PadBody(bytes.Repeat([]byte{0x5a}, n))
