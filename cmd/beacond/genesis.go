@@ -23,6 +23,7 @@ func genesisCmd() *cobra.Command {
 		o                  node.GenesisOptions
 		gasToken, treasury string
 		allocs             []string
+		assets             assetFlags
 		genesisTime        int64
 	)
 	cmd := &cobra.Command{
@@ -31,9 +32,15 @@ func genesisCmd() *cobra.Command {
 		Long: `Make the genesis of a network. The order of the files gives the validators their indices. All validators put the
 same file into their folders as genesis.json.
 
-The gas token of the in-memory chain exists only as --alloc says: ACCOUNT=AMOUNT in base units.`,
+The gas token of the in-memory chain exists only as --alloc says: ACCOUNT=AMOUNT in base units. So do the MIP20 tokens
+that entries may reserve, as --token says. Conditional entries wait for writes of oracle items: --oracle-item lists one,
+which "beacond oracle" lists more of, and --oracle-writer names an account that may write.`,
 		Example: `  beacond genesis --chain-id 31337 --alloc 0x00000000000000000000000000000000000a11ce=1000000000000 \
-    -o genesis.json alice/validator.json bob/validator.json carol/validator.json dave/validator.json`,
+    -o genesis.json alice/validator.json bob/validator.json carol/validator.json dave/validator.json
+
+  # a token to reserve, and two items to wait for, the first with a value to begin with
+  beacond genesis … --token 0x00000000000000000000000000000000000070c4:0x00000000000000000000000000000000000a11ce=1000000 \
+    --oracle-writer 0x000000000000000000000000000000000000feed --oracle-item ETH/USD=350000000000 --oracle-item BTC/USD`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -41,6 +48,12 @@ The gas token of the in-memory chain exists only as --alloc says: ACCOUNT=AMOUNT
 			}
 			var err error
 			if o.Balances, err = parseAllocs(allocs); err != nil {
+				return err
+			}
+			if o.Tokens, err = parseTokens(assets.tokens); err != nil {
+				return err
+			}
+			if o.Catalog, err = parseCatalog(assets.writers, assets.items); err != nil {
 				return err
 			}
 			if o.GasToken, err = parseAccount("--gas-token", gasToken); err != nil {
@@ -79,6 +92,9 @@ The gas token of the in-memory chain exists only as --alloc says: ACCOUNT=AMOUNT
 	f.Uint64Var(&o.ChainID, "chain-id", 0, "number that no other network uses; 0 draws one")
 	f.Int64Var(&genesisTime, "time", time.Now().Unix(), "when the network begins, unix seconds")
 	f.StringArrayVar(&allocs, "alloc", nil, "gas tokens to begin with, ACCOUNT=AMOUNT; may be repeated")
+	f.StringArrayVar(&assets.tokens, "token", nil, "MIP20 tokens to begin with, TOKEN:HOLDER=AMOUNT; may be repeated")
+	f.StringArrayVar(&assets.writers, "oracle-writer", nil, "account that may write to the oracle's items; may be repeated")
+	f.StringArrayVar(&assets.items, "oracle-item", nil, "oracle item to begin with, NAME or NAME=VALUE; may be repeated")
 	f.StringVar(&gasToken, "gas-token", strings.ToLower(node.DefaultGasToken.Hex()), "account of the gas token")
 	f.StringVar(&treasury, "treasury", strings.ToLower(node.DefaultTreasury.Hex()), "account credited with what canceled entries leave")
 	f.IntVar(&o.MinQual, "min-qual", 0, "members that must deal in the ceremony; 0 for all")

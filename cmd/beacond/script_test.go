@@ -19,6 +19,7 @@ func TestScripts(t *testing.T) {
 		Dir: "testdata/script", Cmds: clitest.Commands(), RequireUniqueNames: true,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("ACCOUNT", "0x00000000000000000000000000000000000a11ce")
+			env.Setenv("TOKEN", "0x00000000000000000000000000000000000070c4")
 			return nil
 		},
 	})

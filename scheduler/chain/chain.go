@@ -92,10 +92,8 @@ func (c *Chain) genesisState() (*memory.Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, holder := range c.genesis.Balances.Holders() {
-		if err := host.Mint(scheduler.Addr(holder), *c.genesis.Balances[holder]); err != nil {
-			return nil, err
-		}
+	if err := c.genesis.setUpAssets(host); err != nil {
+		return nil, err
 	}
 	return host.Fork(), nil
 }

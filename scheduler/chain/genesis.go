@@ -33,11 +33,13 @@ type Addr = common.Address
 // start the same chain.
 type Genesis struct {
 	ChainID       uint64           `json:"chain_id"`
-	Time          uint64           `json:"genesis_time"`    // Unix seconds; the first block's timestamp is above it
-	Validators    []Validator      `json:"validators"`      // in order of their index, 1..n
-	Policy        Policy           `json:"policy"`          // of the scheduler, for ever
-	Balances      Balances         `json:"balances"`        // gas token held by each address when the chain starts
-	BlockGasLimit uint64           `json:"block_gas_limit"` // gas of one block, leading and user transactions together
+	Time          uint64           `json:"genesis_time"` // Unix seconds; the first block's timestamp is above it
+	Validators    []Validator      `json:"validators"`   // in order of their index, 1..n
+	Policy        Policy           `json:"policy"`       // of the scheduler, for ever
+	Balances      Balances         `json:"balances"`     // gas token held by each address when the chain starts
+	Tokens        Tokens           `json:"tokens,omitempty"`
+	Catalog       *Catalog         `json:"catalog,omitempty"` // of the oracle; nil: it is empty, and nobody may write
+	BlockGasLimit uint64           `json:"block_gas_limit"`   // gas of one block, leading and user transactions together
 	TurnBlocks    uint64           `json:"turn_blocks"`
 	SkipSeconds   uint64           `json:"skip_seconds"`
 	Ceremony      CeremonySettings `json:"ceremony"`
@@ -111,30 +113,25 @@ func (g *Genesis) Hash() [32]byte {
 		VotingKey  finality.PublicKey
 		Proposer   Addr
 	}
-	type balance struct {
-		Holder Addr
-		Amount *uint256.Int
-	}
 	preimage := struct {
 		ChainID, Time           uint64
 		Validators              []validator
 		Policy                  Policy
-		Balances                []balance
+		Balances                []balancePreimage
 		BlockGasLimit           uint64
 		TurnBlocks, SkipSeconds uint64
 		Threshold, MinQual      uint64
 		PhaseTimeoutSeconds     uint64
+		Assets                  *assetsPreimage `rlp:"optional"`
 	}{
 		ChainID: g.ChainID, Time: g.Time, Policy: g.Policy,
 		BlockGasLimit: g.BlockGasLimit, TurnBlocks: g.TurnBlocks, SkipSeconds: g.SkipSeconds,
 		Threshold: uint64(g.Ceremony.Threshold), MinQual: uint64(g.Ceremony.MinQual),
 		PhaseTimeoutSeconds: g.Ceremony.PhaseTimeoutSeconds,
+		Balances:            g.Balances.preimage(), Assets: g.assetsPreimage(),
 	}
 	for _, v := range g.Validators {
 		preimage.Validators = append(preimage.Validators, validator{v.Index, v.NetworkKey, v.VotingKey, v.Proposer})
-	}
-	for _, holder := range g.Balances.Holders() {
-		preimage.Balances = append(preimage.Balances, balance{holder, g.Balances[holder]})
 	}
 	b, err := rlp.EncodeToBytes(&preimage)
 	if err != nil {

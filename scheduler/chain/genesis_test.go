@@ -160,6 +160,7 @@ func TestTwoValidatorsCannotHaveOneAddress(t *testing.T) {
 func FuzzParseGenesis(f *testing.F) {
 	f.Add(testGenesis(1).Encode())
 	f.Add(testGenesis(4).Encode())
+	f.Add(assetGenesis().Encode())
 	f.Add([]byte(`{"balances":{"0x00":"1"}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		g, err := chain.ParseGenesis(data)

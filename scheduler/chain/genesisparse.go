@@ -151,7 +151,9 @@ func (g *Genesis) Validate() error {
 	}
 	p.check(g.Policy.GasPerBlock <= maxGasPerBlock, "policy: gas_per_block is %d: give at most %d, more runs than that do not fit a block",
 		g.Policy.GasPerBlock, maxGasPerBlock)
-	g.validateBalances(&p)
+	g.Balances.validate("balances", &p)
+	g.validateTokens(&p)
+	g.validateCatalog(&p)
 	return p.err()
 }
 
@@ -218,17 +220,18 @@ func (c CeremonySettings) check(n int, p *problems) {
 		"ceremony.phase_timeout_seconds is %d: give 1..86400 (default %d)", c.PhaseTimeoutSeconds, DefaultPhaseTimeoutSeconds)
 }
 
-func (g *Genesis) validateBalances(p *problems) {
+// validate checks the balances of a token; what names it.
+func (b Balances) validate(what string, p *problems) {
 	total := new(uint256.Int)
-	for _, holder := range g.Balances.Holders() {
-		p.check(!isSystem(holder), "balances: %s is a system address and starts with nothing", holder)
-		amount := g.Balances[holder]
+	for _, holder := range b.Holders() {
+		p.check(!isSystem(holder), "%s: %s is a system address and starts with nothing", what, holder)
+		amount := b[holder]
 		if amount == nil {
-			p.add("balances: amount of %s is missing", holder)
+			p.add("%s: amount of %s is missing", what, holder)
 			continue
 		}
 		if _, over := total.AddOverflow(total, amount); over {
-			p.add("balances: the sum is 2^256 or more: give less")
+			p.add("%s: the sum is 2^256 or more: give less", what)
 			return
 		}
 	}

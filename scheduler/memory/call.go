@@ -111,8 +111,11 @@ func (h *Host) codeOf(a scheduler.Addr) Target {
 	if code := h.config.Targets[a]; code != nil {
 		return code
 	}
-	if a == scheduler.BeaconAddress {
+	switch a {
+	case scheduler.BeaconAddress:
 		return func(f *Frame) ([]byte, error) { return h.Beacon().Call(f.Input) }
+	case scheduler.OracleAddress:
+		return catalogContract
 	}
 	return h.config.Default
 }

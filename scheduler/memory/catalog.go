@@ -50,7 +50,7 @@ func (c catalog) change(item scheduler.Word, set, clear byte) {
 	c.words().Set(at, record)
 }
 
-// The following are what governance and feeds do to the catalog; on this host they are no transactions.
+// The following set up a chain and its tests; catalogContract does the same for transactions.
 
 // List lists an item, with the record it left behind if it was listed before.
 func (h *Host) List(item scheduler.Word) { catalog{h}.change(item, itemListed, 0) }

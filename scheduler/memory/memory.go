@@ -13,7 +13,7 @@
 //
 //	0x…fe  the scheduler, 0x…ff the beacon: their methods by ABI selector
 //	the policy's gasToken and the MIP20 tokens: approve, transfer, balanceOf, allowance, balanceOnHold, with Transfer and Approval logs
-//	0x…fd  the words of the oracle catalog: listings, writes and flags (see catalog.go)
+//	0x…fd  the oracle catalog: listings, writes and flags, by its writers' transactions (see catalogcall.go)
 //	0x…fc  ReceivePolicy: quarantine for credits that their receiver refuses (see ReceiveMode)
 //	0x…fb  the words that mark MIP20 tokens
 //	Config.Targets: accounts with code in Go
@@ -50,7 +50,8 @@ type Config struct {
 	Time        uint64
 
 	// Targets are accounts with code, by address; every other account is Default, which is Echo if nil. Targets of 0xFE and the
-	// tokens are ignored: those are contracts already. One of 0xFF stands in for the beacon contract's reads.
+	// tokens are ignored: those are contracts already. One of 0xFF stands in for the beacon contract's reads, one of 0x…fd for the
+	// oracle catalog's contract.
 	Targets map[scheduler.Addr]Target
 	Default Target
 

@@ -31,8 +31,10 @@ type Player struct {
 func NewPlayer(g Genesis) (*Player, error) {
 	config := memory.Config{
 		ChainID: g.ChainID, GenesisHash: g.GenesisHash, Policy: g.Policy, Limits: g.Limits, Height: g.Height, Time: g.Time,
-		Targets: map[scheduler.Addr]memory.Target{scheduler.BeaconAddress: does(Target{Kind: TargetOK})}, // no target, unless named
 		Default: does(Target{Kind: TargetOK}), Unmetered: true,
+		Targets: map[scheduler.Addr]memory.Target{ // beacon and catalog are no targets, unless named
+			scheduler.BeaconAddress: does(Target{Kind: TargetOK}), scheduler.OracleAddress: does(Target{Kind: TargetOK}),
+		},
 	}
 	p := &Player{see: func(Step) {}, tokens: map[scheduler.Addr][]scheduler.Addr{}, items: map[scheduler.Word]bool{}}
 	for a, t := range inOrder(g.Targets, compareAddr) {

@@ -1,5 +1,5 @@
 // Package devnet runs a network of validators on this machine: n child processes of the real daemon, with fresh keys, a
-// fresh genesis, free ports and one funded account. For trying out, for the demo, and for tests that need real processes
+// fresh genesis, free ports, one funded account, a token and an oracle item of that account. For trying out, for the demo, and for tests that need real processes
 // to kill.
 package devnet
 
@@ -61,6 +61,12 @@ type Node struct {
 	lines *lineWriter
 	proc  *process // nil while it is not running
 }
+
+// Token is a MIP20 token of which the account has as much as of the gas token.
+var Token = node.Address{0xda, 0x1b, 0x4e, 0xa4, 19: 0x03}
+
+// Item is an oracle item that the account may write, with a value already.
+var Item = chain.Item{Name: "ETH/USD", Value: "2000"}
 
 // accountFunds is what the devnet's account has, in base units of the gas token.
 var accountFunds = uint256.NewInt(1_000_000_000_000_000)
@@ -125,10 +131,12 @@ func (n *Network) makeGenesis(o Options, validators []node.Descriptor) error {
 	if err := durable.CreateSecret(n.KeyFile, []byte(hex.EncodeToString(crypto.FromECDSA(key))+"\n")); err != nil {
 		return err
 	}
-	now := time.Now().Unix()
+	account, now := crypto.PubkeyToAddress(key.PublicKey), time.Now().Unix()
 	n.Genesis, err = node.NewGenesis(node.GenesisOptions{
 		ChainID: 1<<32 + uint64(now), Time: uint64(now), PhaseTimeout: o.PhaseTimeout,
-		Balances: chain.Balances{crypto.PubkeyToAddress(key.PublicKey): accountFunds},
+		Balances: chain.Balances{account: accountFunds},
+		Tokens:   chain.Tokens{Token: {account: accountFunds}},
+		Catalog:  &chain.Catalog{Writers: []chain.Addr{account}, Items: []chain.Item{Item}},
 		GasToken: node.DefaultGasToken, Treasury: node.DefaultTreasury,
 	}, validators)
 	if err != nil {

@@ -20,6 +20,8 @@ type GenesisOptions struct {
 	ChainID      uint64
 	Time         uint64 // unix seconds
 	Balances     chain.Balances
+	Tokens       chain.Tokens   // MIP20 tokens; nil for none
+	Catalog      *chain.Catalog // of the oracle; nil for none
 	GasToken     Address
 	Treasury     Address
 	MinQual      int    // 0: all must deal
@@ -29,7 +31,7 @@ type GenesisOptions struct {
 // NewGenesis makes the genesis of a network of these validators, in this order.
 func NewGenesis(o GenesisOptions, validators []Descriptor) (*chain.Genesis, error) {
 	g := &chain.Genesis{
-		ChainID: o.ChainID, Time: o.Time, Balances: o.Balances,
+		ChainID: o.ChainID, Time: o.Time, Balances: o.Balances, Tokens: o.Tokens, Catalog: o.Catalog,
 		Ceremony: chain.CeremonySettings{MinQual: o.MinQual, PhaseTimeoutSeconds: o.PhaseTimeout},
 		Policy:   chain.DefaultPolicy(o.GasToken, o.Treasury),
 	}
