@@ -39,14 +39,16 @@ func (f *finalized) head() chain.Head {
 	return f.final
 }
 
-// keep adds a certificate and forgets the oldest.
+// keep adds a certificate and forgets those that lie too far below the newest: not each height has one.
 func (f *finalized) keep(c *finality.Certificate) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.certificates[c.Height] = c
 	f.newest = max(f.newest, c.Height)
-	if f.newest > keptCertificates {
-		delete(f.certificates, f.newest-keptCertificates)
+	for height := range f.certificates { // any order: each is judged alone
+		if f.newest-height >= keptCertificates {
+			delete(f.certificates, height)
+		}
 	}
 }
 
@@ -70,7 +72,8 @@ func (f *finalized) newestCertificate() *finality.Certificate {
 func (f *finalized) advance(c *chain.Chain) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for height := min(f.newest, c.Head().Number); height > f.final.Number; height-- {
+	oldest := max(f.final.Number+1, f.newest-min(f.newest, keptCertificates-1)) // there is no certificate below
+	for height := min(f.newest, c.Head().Number); height >= oldest; height-- {
 		cert, ok := f.certificates[height]
 		block, applied := c.Block(height)
 		if !ok || !applied {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"time"
 
@@ -54,6 +55,7 @@ func (n *Node) openVoter() error {
 	default:
 		n.voter.journal = journal
 		n.onEnd(journal.Close)
+		return n.home.forgetVotesLost() // a crash may have left it: the next loss is one that the operator has not spoken of
 	}
 	return nil
 }
@@ -123,7 +125,7 @@ func (n *Node) startJournal(head chain.Head) {
 		n.voter.journal, err = finality.OpenJournal(path, key)
 	}
 	if err == nil {
-		err = os.Remove(n.home.Path(fileVotesLost))
+		err = n.home.forgetVotesLost()
 	}
 	if err != nil {
 		n.voter.anew = false
@@ -144,6 +146,13 @@ func (h Home) DeclareVotesLost() error {
 			"if a start without it says that the journal is damaged or behind, move it away first")
 	}
 	return durable.WritePublic(h.Path(fileVotesLost), nil)
+}
+
+func (h Home) forgetVotesLost() error {
+	if err := os.Remove(h.Path(fileVotesLost)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // votesLost tells whether DeclareVotesLost was called since there was a journal.
@@ -169,8 +178,12 @@ func (n *Node) checkVote(m *p2p.Message) error {
 	if v.Index != n.members[m.Author] {
 		return classed(errInvalid, "vote of validator %d sent by %d", v.Index, n.members[m.Author])
 	}
-	if final := n.finality.head().Number; v.Height > final && v.Height-final > finality.MaxAhead {
-		return classed(errNotYet, "vote for height %d, and %d is final", v.Height, final)
+	head, final := n.chain.Head().Number, n.finality.head().Number
+	switch verdict, _ := finality.Outside(v.Height, final, head); verdict {
+	case finality.Stale:
+		return classed(errStale, "vote for height %d, and %d is final, the head %d", v.Height, final, head)
+	case finality.TooFar:
+		return classed(errNotYet, "vote for height %d, and the head is %d", v.Height, head)
 	}
 	if len(n.genesis.Validators) <= verifyUpTo {
 		if err := n.finality.voters.Verify(v); err != nil {
@@ -188,6 +201,7 @@ func (n *Node) handleVote(m *p2p.Message) {
 
 // takeVote runs in the loop.
 func (n *Node) takeVote(v finality.Vote) {
+	n.finality.tally.Applied(n.chain.Head().Number)
 	_, job, err := n.finality.tally.Add(v)
 	if err != nil {
 		n.log.Debug("vote not taken in", "index", v.Index, "height", v.Height, "err", err)

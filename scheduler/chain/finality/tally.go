@@ -7,12 +7,15 @@ import (
 	"github.com/daybreak-beacon/daybreak/tlock"
 )
 
-// Heights a Tally works on, counted from the newest final one.
+// Heights a Tally works on. Votes are for heads, so that what is far below the newest applied block needs none: it becomes final with
+// a later one.
 const (
-	// MaxAhead is how far above it votes are kept: blocks go on while votes are held up.
-	MaxAhead = 256
-	// keptBehind is how far below it they are, so that a late second vote is still seen as one.
+	// maxAhead is how far above the newest block that is final or applied here votes are kept: others may be ahead.
+	maxAhead = 256
+	// keptBehind is how far below the newest final block they are, so that a late second vote is still seen as one.
 	keptBehind = 64
+	// keptBelow is how far below the newest applied block they are: others may be behind.
+	keptBelow = 256
 )
 
 // Verdict says what became of a vote that was added.
@@ -22,17 +25,18 @@ type Verdict int
 const (
 	Kept      Verdict = iota + 1
 	Duplicate         // the validator's vote for this block is here already
-	Stale             // the height is final for long
-	TooFar            // the height is MaxAhead above the final one
+	Stale             // the height is final or applied for long
+	TooFar            // the height is more than maxAhead above the newest block that is final or applied here
 	Surplus           // two different votes of this validator at this height are here already
 )
 
 // Tally collects votes and says what to check. It is pure and serial: Add and AddCertificate take facts, Job.Run does the work
 // anywhere, Finish takes its outcome.
 type Tally struct {
-	voters *Voters
-	final  uint64
-	rounds map[uint64]*round
+	voters  *Voters
+	final   uint64
+	applied uint64
+	rounds  map[uint64]*round
 }
 
 // round is one height.
@@ -63,13 +67,31 @@ func NewTally(v *Voters, final uint64) *Tally {
 // Final is the newest height with a certificate.
 func (t *Tally) Final() uint64 { return t.final }
 
+// Applied tells the tally of the newest block that was applied here, so that votes are counted of where the chain is, however far that
+// is from the last block known to be final: a node that starts knows none, and blocks go on while too few validators vote.
+func (t *Tally) Applied(height uint64) {
+	if height > t.applied {
+		t.applied = height
+		t.forget()
+	}
+}
+
+// forget drops what lies below the window.
+func (t *Tally) forget() {
+	for height := range t.rounds { // any order: each is judged alone
+		if t.past(height) {
+			delete(t.rounds, height)
+		}
+	}
+}
+
 // Add takes a vote whose author is known to be its validator. A job is returned when there is something to check: a second vote at a
 // height, or enough votes for a certificate.
 func (t *Tally) Add(v Vote) (Verdict, *Job, error) {
 	if _, ok := t.voters.key(v.Index); !ok || v.Height == 0 {
 		return 0, nil, invalid("vote of validator %d at height %d", v.Index, v.Height)
 	}
-	if verdict, outside := t.outside(v.Height); outside {
+	if verdict, outside := Outside(v.Height, t.final, t.applied); outside {
 		return verdict, nil, nil
 	}
 	r := t.round(v.Height)
@@ -94,19 +116,22 @@ func (t *Tally) Add(v Vote) (Verdict, *Job, error) {
 	return Kept, t.count(v.Block), nil
 }
 
-func (t *Tally) outside(height uint64) (Verdict, bool) {
+// Outside says why a vote for height is of no use, if it is not, to whom final is the newest final block and applied the newest applied one.
+func Outside(height, final, applied uint64) (Verdict, bool) {
+	newest := max(final, applied)
 	switch {
-	case t.past(height):
+	case final >= keptBehind && height <= final-keptBehind, applied >= keptBelow && height <= applied-keptBelow:
 		return Stale, true
-	case height > t.final && height-t.final > MaxAhead:
+	case height > newest && height-newest > maxAhead:
 		return TooFar, true
 	}
 	return 0, false
 }
 
-// past reports whether a height is final for so long that nothing of it is kept.
+// past reports whether a height is final or applied for so long that nothing of it is kept.
 func (t *Tally) past(height uint64) bool {
-	return t.final >= keptBehind && height <= t.final-keptBehind
+	verdict, _ := Outside(height, t.final, t.applied)
+	return verdict == Stale
 }
 
 func (t *Tally) round(height uint64) *round {
@@ -295,11 +320,7 @@ func (t *Tally) settle(c *Certificate) (*Certificate, *Fork) {
 	r.certain = c
 	if c.Height > t.final {
 		t.final = c.Height
-		for height := range t.rounds { // any order: each is judged alone
-			if t.past(height) {
-				delete(t.rounds, height)
-			}
-		}
+		t.forget()
 	}
 	return c, nil
 }

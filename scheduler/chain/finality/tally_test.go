@@ -130,7 +130,7 @@ func TestHeightsOutsideTheWindow(t *testing.T) {
 	c := newClub(t, 4)
 	tally := NewTally(c.voters, 1000)
 	for height, want := range map[uint64]Verdict{
-		1000 - keptBehind: Stale, 1001 - keptBehind: Kept, 1000 + MaxAhead: Kept, 1001 + MaxAhead: TooFar, 1<<64 - 1: TooFar, 1: Stale,
+		1000 - keptBehind: Stale, 1001 - keptBehind: Kept, 1000 + maxAhead: Kept, 1001 + maxAhead: TooFar, 1<<64 - 1: TooFar, 1: Stale,
 	} {
 		if got, _ := feed(tally, c.vote(1, block(height, 1))); got != want {
 			t.Errorf("height %d at final 1000: %v, want %v", height, got, want)
@@ -150,6 +150,43 @@ func TestHeightsOutsideTheWindow(t *testing.T) {
 	}
 	if known, _ := tally.AddCertificate(c.certificate(block(1001, 1))); !known {
 		t.Error("an old certificate is news")
+	}
+}
+
+// TestVotesCountWhereTheChainIs: a node that starts anew knows of no final block, and with too few voters blocks go on without any.
+// Votes for the head make it final all the same, however far it is from the last one that was.
+func TestVotesCountWhereTheChainIs(t *testing.T) {
+	c := newClub(t, 4)
+	for _, final := range []uint64{0, 1000} {
+		tally := NewTally(c.voters, final)
+		const head = 1_000_000
+		if verdict, _ := feed(tally, c.vote(1, block(head, 1))); verdict != TooFar {
+			t.Errorf("a vote for block %d, and block %d is final: %v", head, final, verdict)
+		}
+		tally.Applied(head)
+		for height, want := range map[uint64]Verdict{
+			final + 1: Stale, head - keptBelow: Stale, head - keptBelow + 1: Kept, head + maxAhead: Kept, head + maxAhead + 1: TooFar, 1<<64 - 1: TooFar,
+		} {
+			if got, _ := feed(tally, c.vote(1, block(height, 1))); got != want {
+				t.Errorf("height %d at head %d: %v, want %v", height, head, got, want)
+			}
+		}
+		var res Result
+		for i := uint32(1); i <= 3; i++ {
+			_, res = feed(tally, c.vote(i, block(head, 1)))
+		}
+		if res.Certificate == nil || tally.Final() != head {
+			t.Fatalf("no certificate; final %d", tally.Final())
+		}
+		// The head never falls, and what it leaves behind is forgotten.
+		tally.Applied(1)
+		for h := uint64(head); h < head+1000; h++ {
+			tally.Applied(h)
+			feed(tally, c.vote(1, block(h, 2)))
+		}
+		if n := len(tally.rounds); n > keptBelow+maxAhead {
+			t.Errorf("%d heights are kept", n)
+		}
 	}
 }
 
