@@ -216,3 +216,46 @@ func TestPanicsAreToldWithTheirStack(t *testing.T) {
 	}
 	equal(t, "the other", must(other.Snapshot())(t).Counters.Succeeded, 1)
 }
+
+// saying is a panic value whose text is made by code.
+type saying func() string
+
+func (s saying) String() string { return s() }
+
+// TestWhatAPanicSaysOfItself: a panic value's own code may use the runtime, panic, and end the goroutine.
+func TestWhatAPanicSaysOfItself(t *testing.T) {
+	for name, c := range map[string]struct {
+		text func(*world) string
+		want string
+	}{
+		"asks the runtime":     {func(w *world) string { return string(w.see().State) }, "running"},
+		"panics":               {func(*world) string { panic("no") }, "%!v(PANIC=String method: no)"},
+		"panics in a panic":    {func(*world) string { panic(saying(func() string { panic("no") })) }, "tasks_test.saying, which cannot be printed"},
+		"ends its goroutine":   {func(*world) string { runtime.Goexit(); return "" }, ""},
+		"is not valid Unicode": {func(*world) string { return "\xff" }, "\xff"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var w *world
+			told := 0
+			w = newWorldWith(t, tasks.Config{OnPanic: func(tasks.Identity, any, []byte) {
+				told++
+				w.rt.Inventory() // it deadlocks if the lock is held
+				panic("the log is full")
+			}})
+			runs := 0
+			w.after(time.Second, tasks.RetainedAt(tasks.Immediately()), func(context.Context, *tasks.AfterCompletionContext) tasks.AfterCompletionResult {
+				if runs++; runs == 1 {
+					panic(saying(func() string { return c.text(w) }))
+				}
+				return tasks.NewAfterCompletionResult(tasks.Success(1), tasks.Stop())
+			})
+			w.clock.advance(time.Minute)
+			w.inactive(tasks.ReasonAbandoned)
+			equal(t, "panics", w.see().Counters.Panics, 1)
+			equal(t, "text", w.see().LastPanic, c.want)
+			equal(t, "told", told, 1)
+			equal(t, "running", w.rt.Inventory().Running, 0)
+			w.ok(w.rt.Shutdown(time.Second))
+		})
+	}
+}

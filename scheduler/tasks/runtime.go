@@ -18,8 +18,8 @@ type Config struct {
 	// MaxConcurrentWork is how many callbacks may run at the same time; more wait their turn. Below 1 it means
 	// MaxRegistrations, at which none ever waits.
 	MaxConcurrentWork int
-	// OnPanic is told of each panic of a callback, with its stack, in the goroutine that panicked and outside the lock. It
-	// is for the log and must not panic. nil means that only the task's snapshot tells.
+	// OnPanic is told of each panic of a callback, with its stack, in the goroutine that panicked, outside the lock and before the
+	// attempt ends. It is for the log; if it panics itself, that is dropped. nil means that only the task's snapshot tells.
 	OnPanic func(id Identity, value any, stack []byte)
 }
 

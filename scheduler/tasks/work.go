@@ -98,18 +98,24 @@ func (r *Runtime) leave(a *attempt) {
 	}
 }
 
-// abandon ends an attempt whose callback did not return: v is what it panicked with, nil if it ended its goroutine.
+// abandon ends an attempt whose callback did not return: v is what it panicked with, nil if it ended its goroutine. What v says of
+// itself is the owner's code, and comes before the lock; the attempt ends even if that code ends the goroutine.
 func (r *Runtime) abandon(a *attempt, v any) {
-	t := a.task
-	if v != nil && r.onPanic != nil {
-		defer r.onPanic(t.id, v, debug.Stack())
+	now, text := r.clock.Now(), ""
+	defer func() { r.lose(a, v != nil, text, now) }()
+	if v != nil {
+		defer r.tellPanic(a.task.id, v, debug.Stack())
+		text = describe(v)
 	}
-	now := r.clock.Now()
+}
+
+func (r *Runtime) lose(a *attempt, panicked bool, text string, now Instant) {
+	t := a.task
 	r.mu.Lock()
 	defer r.unlock()
-	if v != nil {
+	if panicked {
 		t.counters.Panics.inc()
-		t.lastPanic = cut(fmt.Sprint(v))
+		t.lastPanic = text
 	}
 	if t.attempt == a {
 		r.giveUp(a, now)
@@ -117,6 +123,25 @@ func (r *Runtime) abandon(a *attempt, v any) {
 		r.late(t)
 	}
 	r.leave(a)
+}
+
+// describe is a panic's value in words. A value's own String may panic, and fmt does not stand that twice.
+func describe(v any) (text string) {
+	defer func() {
+		if recover() != nil {
+			text = fmt.Sprintf("%T, which cannot be printed", v)
+		}
+	}()
+	return cut(fmt.Sprint(v))
+}
+
+// tellPanic calls OnPanic. A line for the log must not end the process: what OnPanic panics with itself is dropped.
+func (r *Runtime) tellPanic(id Identity, v any, stack []byte) {
+	if r.onPanic == nil {
+		return
+	}
+	defer func() { _ = recover() }()
+	r.onPanic(id, v, stack)
 }
 
 // giveUp retires the attempt of a callback that did not return, and with it what the callback asked for.
