@@ -304,6 +304,26 @@ func TestCancelAndExpire(t *testing.T) {
 		expectList(t, "queueAt", w.view().QueueAt(110))
 	})
 
+	t.Run("S-CAP-08 S-CUR-07 a key passed with a dead Guaranteed entry is empty and stays so", func(t *testing.T) {
+		w := newWorld(t)
+		w.block(100, func() {
+			w.deposit(alice, 1e9)
+			w.schedule(with(entryOf(300_000, 110), guaranteed))
+			w.schedule(with(entryOf(400_000, 110), guaranteed))
+		})
+		w.block(171)
+		w.expectCursor(172)
+		passed := func(when string) {
+			expectList(t, "queueAt "+when, w.view().QueueAt(110))
+			expect(t, "reservedGas "+when, w.view().ReservedGas(110), 0)
+		}
+		passed("once passed")
+		must(t, w.expire(1))
+		passed("after expire")
+		must(t, w.cancel(alice, 2))
+		passed("after cancel")
+	})
+
 	t.Run("S-CXL-01 cancel of a detached entry refunds its share", func(t *testing.T) {
 		w := newWorld(t)
 		w.proposer = bad
