@@ -44,6 +44,10 @@ func (p Policy) Validate(blockGasLimit uint64) (warnings []string, err error) {
 	if p.MaxLateSlots < GraceSlots+1 {
 		warnings = append(warnings, fmt.Sprintf("maxLateSlots below %d ends a sealed entry's time to run before its key is overdue", GraceSlots+1))
 	}
+	if reads := uint32(DefaultLimits().Reads); p.MaxEntriesPerBlock > reads/2 {
+		warnings = append(warnings, fmt.Sprintf("maxEntriesPerBlock above %d lets height entries that wait for a dependency, and move each block, use up the %d entries that a block reads before any slot",
+			reads/2, reads))
+	}
 	return warnings, err
 }
 

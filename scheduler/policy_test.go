@@ -64,10 +64,10 @@ func TestPolicy(t *testing.T) {
 
 	t.Run("S-POL-11 warnings", func(t *testing.T) {
 		p := testPolicy()
-		p.GuaranteedGasPerSlot, p.MaxLateSlots = 1_000_001, 30
+		p.GuaranteedGasPerSlot, p.MaxLateSlots, p.MaxEntriesPerBlock = 1_000_001, 30, 513
 		warnings, err := p.Validate(60_000_000)
 		must(t, err)
-		expect(t, "warnings", len(warnings), 2)
+		expect(t, "warnings", len(warnings), 3)
 	})
 
 	t.Run("S-POL-10 a state belongs to the policy it was installed under", func(t *testing.T) {
