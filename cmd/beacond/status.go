@@ -11,6 +11,7 @@ import (
 
 	"github.com/daybreak-beacon/daybreak/cmd/internal/api"
 	"github.com/daybreak-beacon/daybreak/cmd/internal/cli"
+	"github.com/daybreak-beacon/daybreak/cmd/internal/node"
 )
 
 // staleAfter is how old head and newest key of a healthy node may be, in seconds. A slot's key comes a second after its begin.
@@ -30,7 +31,7 @@ ceremony is under way or it is catching up. 1: it cannot be reached, its share i
 		Example: `  beacond status --home ~/validator
   beacond status --node http://127.0.0.1:26680 --json`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			base, err := nodeURL(url, home)
+			base, err := listenerURL("node", url, home, publicListener)
 			if err != nil {
 				return err
 			}
@@ -61,21 +62,23 @@ ceremony is under way or it is catching up. 1: it cannot be reached, its share i
 	return cmd
 }
 
-// nodeURL is the address given, or the one that the folder's config says.
-func nodeURL(url, home string) (string, error) {
+// listenerURL is the address given by the flag, or the one of a listener that the folder's config says.
+func listenerURL(flag, url, home string, listener func(node.Config) string) (string, error) {
 	if url != "" {
 		return url, nil
 	}
 	h, err := needHome(home)
 	if err != nil {
-		return "", cli.Usage("which validator? give --home DIR or --node URL")
+		return "", cli.Usage("which validator? give --home DIR or --%s URL", flag)
 	}
 	cfg, err := h.LoadConfig()
 	if err != nil {
 		return "", err
 	}
-	return "http://" + cfg.Public, nil
+	return "http://" + listener(cfg), nil
 }
+
+func publicListener(c node.Config) string { return c.Public }
 
 // judge turns a status into the exit code, with the reason.
 func judge(info api.Info) error {

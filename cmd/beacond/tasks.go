@@ -10,6 +10,7 @@ import (
 
 	"github.com/daybreak-beacon/daybreak/cmd/internal/api"
 	"github.com/daybreak-beacon/daybreak/cmd/internal/cli"
+	"github.com/daybreak-beacon/daybreak/cmd/internal/node"
 )
 
 func tasksCmd() *cobra.Command {
@@ -37,7 +38,7 @@ Exit code 1 if a task has failed.`,
   beacond tasks --operator http://127.0.0.1:26690 --json`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			base, err := operatorURL(url, home)
+			base, err := listenerURL("operator", url, home, operatorListener)
 			if err != nil {
 				return err
 			}
@@ -68,21 +69,7 @@ Exit code 1 if a task has failed.`,
 	return cmd
 }
 
-// operatorURL is the address given, or the one that the folder's config says.
-func operatorURL(url, home string) (string, error) {
-	if url != "" {
-		return url, nil
-	}
-	h, err := needHome(home)
-	if err != nil {
-		return "", cli.Usage("which validator? give --home DIR or --operator URL")
-	}
-	cfg, err := h.LoadConfig()
-	if err != nil {
-		return "", err
-	}
-	return "http://" + cfg.Operator, nil
-}
+func operatorListener(c node.Config) string { return c.Operator }
 
 // judgeTasks turns the list into the exit code.
 func judgeTasks(all api.Tasks) error {
