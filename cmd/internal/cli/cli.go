@@ -157,11 +157,13 @@ func prepareArgs(cmd *cobra.Command) {
 	}
 	cmd.Args = func(c *cobra.Command, args []string) error {
 		if err := check(c, args); err != nil {
-			return Hint(&Error{Code: ExitUsage, Err: err}, fmt.Sprintf("see %q", c.CommandPath()+" --help"))
+			return Hint(&Error{Code: ExitUsage, Err: argsError(c, args, err)}, argsHint(c, args))
 		}
 		return nil
 	}
 	if cmd.HasSubCommands() && cmd.RunE == nil {
+		// The flags of a command whose name is misspelt are no flags of its parent: the name is the mistake to tell.
+		cmd.FParseErrWhitelist.UnknownFlags = true
 		cmd.RunE = func(c *cobra.Command, args []string) error {
 			if err := c.Help(); err != nil {
 				return err
@@ -172,4 +174,33 @@ func prepareArgs(cmd *cobra.Command) {
 	for _, sub := range cmd.Commands() {
 		prepareArgs(sub)
 	}
+}
+
+// argsError says which argument of the command's usage line is missing, or which is one too many.
+func argsError(c *cobra.Command, args []string, err error) error {
+	var names []string
+	for _, name := range strings.Fields(c.Use)[1:] {
+		if strings.HasPrefix(name, "[") || name == "…" {
+			return err // how many there may be is not in the usage line
+		}
+		names = append(names, name)
+	}
+	switch {
+	case len(args) < len(names):
+		return fmt.Errorf("%s is missing", strings.Join(names[len(args):], " "))
+	case len(args) > len(names) && !c.HasSubCommands():
+		return fmt.Errorf("%q is one argument too many", args[len(names)])
+	}
+	return err
+}
+
+// argsHint names the command that was probably meant, or the one that explains.
+func argsHint(c *cobra.Command, args []string) string {
+	if c.HasSubCommands() && len(args) > 0 {
+		c.SuggestionsMinimumDistance = 2 // letters; cobra knows it only where it prints suggestions itself
+		if near := c.SuggestionsFor(args[0]); len(near) > 0 {
+			return fmt.Sprintf("did you mean %q?", c.CommandPath()+" "+near[0])
+		}
+	}
+	return fmt.Sprintf("see %q", c.CommandPath()+" --help")
 }

@@ -56,23 +56,32 @@ func TestHintsOfJoinedErrorsAreShown(t *testing.T) {
 }
 
 func TestMistakesOfUseAreUsageErrors(t *testing.T) {
-	for name, args := range map[string][]string{
-		"no command":       {},
-		"unknown command":  {"fly"},
-		"unknown flag":     {"walk", "--fast"},
-		"surplus argument": {"walk", "home"},
-		"missing argument": {"carry"},
+	for name, c := range map[string]struct {
+		args []string
+		want string // how the error begins, and its hint
+	}{
+		"no command":                     {nil, "robot: a command is missing\n"},
+		"unknown command":                {[]string{"fly"}, "robot: unknown command \"fly\" for \"robot\"\nhint: see \"robot --help\"\n"},
+		"misspelt command":               {[]string{"wakl"}, "robot: unknown command \"wakl\" for \"robot\"\nhint: did you mean \"robot walk\"?\n"},
+		"misspelt command with its flag": {[]string{"cary", "--by", "hand", "ball"}, "robot: unknown command \"cary\" for \"robot\"\nhint: did you mean \"robot carry\"?\n"},
+		"unknown flag":                   {[]string{"walk", "--fast"}, "robot: unknown flag: --fast\nhint: see \"robot walk --help\"\n"},
+		"surplus argument":               {[]string{"walk", "home"}, "robot: \"home\" is one argument too many\nhint: see \"robot walk --help\"\n"},
+		"missing argument":               {[]string{"carry"}, "robot: THING PLACE is missing\nhint: see \"robot carry --help\"\n"},
+		"second argument is missing":     {[]string{"carry", "ball"}, "robot: PLACE is missing\nhint: see \"robot carry --help\"\n"},
+		"third of two arguments":         {[]string{"carry", "ball", "home", "now"}, "robot: \"now\" is one argument too many\nhint: see \"robot carry --help\"\n"},
 	} {
 		root := &cobra.Command{Use: "robot"}
-		root.AddCommand(
-			&cobra.Command{Use: "walk", RunE: func(*cobra.Command, []string) error { return nil }},
-			&cobra.Command{Use: "carry THING", Args: cobra.ExactArgs(1), RunE: func(*cobra.Command, []string) error { return nil }},
-		)
+		carry := &cobra.Command{Use: "carry THING PLACE", Args: cobra.ExactArgs(2), RunE: func(*cobra.Command, []string) error { return nil }}
+		carry.Flags().String("by", "", "")
+		root.AddCommand(&cobra.Command{Use: "walk", RunE: func(*cobra.Command, []string) error { return nil }}, carry)
 		cli.Prepare(root)
-		root.SetArgs(args)
+		root.SetArgs(c.args)
 		root.SetOut(&bytes.Buffer{})
-		if got := cli.ExitCode(root.Execute()); got != cli.ExitUsage {
-			t.Errorf("%s: exit code %d, want 2", name, got)
+		err := root.Execute()
+		var out bytes.Buffer
+		cli.Print(&out, "robot", err)
+		if got := cli.ExitCode(err); got != cli.ExitUsage || out.String() != c.want {
+			t.Errorf("%s: exit code %d, want 2; printed\n%swant\n%s", name, got, out.String(), c.want)
 		}
 	}
 }
