@@ -37,7 +37,7 @@ type Info struct {
 	Slot        uint64 `json:"slot"`       // the present one by this node's clock
 	LatestKey   uint64 `json:"latest_key"` // newest slot whose key this node holds; 0 for none
 	Head        Head   `json:"head"`
-	Final       Head   `json:"final"`        // newest block that enough validators voted for; it has no state root here
+	Final       Head   `json:"final"`        // newest block that enough validators voted for; its number is 0 until there is one
 	NotVoting   string `json:"not_voting"`   // why this validator votes for no block; empty if it does
 	DoubleVotes int    `json:"double_votes"` // heights at which a validator voted for two blocks: see /v1/evidence
 	Leader      int    `json:"leader"`       // index of the validator that orders entries now; 0 while there is none

@@ -20,7 +20,7 @@ type finalized struct {
 	tally  *finality.Tally // owned by the loop
 
 	mu           sync.Mutex // guards what follows
-	final        chain.Head // newest block that is certified and applied here; StateRoot is not set
+	final        chain.Head // newest block that is certified and applied here
 	certificates map[uint64]*finality.Certificate
 	newest       uint64 // height of the newest certificate
 	evidence     []finality.Evidence
@@ -83,7 +83,7 @@ func (f *finalized) advance(c *chain.Chain) error {
 			return fmt.Errorf("block %d applied here is %s, and %d validators have signed %x: this validator's log is not theirs; keep its folder, "+
 				"compare with the others, and start it anew from an empty log if it is the one that differs", height, block.Hash, len(cert.Indices()), cert.Digest)
 		}
-		f.final = chain.Head{Number: height, Time: block.Block.Header.Time, Hash: block.Hash}
+		f.final = chain.Head{Number: height, Time: block.Block.Header.Time, Hash: block.Hash, StateRoot: block.Block.Header.StateRoot}
 		return nil
 	}
 	return nil

@@ -76,6 +76,9 @@ func TestBlocksBecomeFinal(t *testing.T) {
 	var height uint64
 	for i, n := range nodes {
 		info := waitInfo(t, client(t, n), "a final block", func(i api.Info) bool { return i.Final.Number >= 3 && i.LatestKey > 0 })
+		if block, err := client(t, n).Block(t.Context(), info.Final.Number); err != nil || block.Head != info.Final {
+			t.Errorf("node %d: the final block is %+v, and /v1/info calls it %+v (%v)", i+1, block.Head, info.Final, err)
+		}
 		if info.NotVoting != "" || info.DoubleVotes != 0 {
 			t.Errorf("node %d: %+v", i+1, info)
 		}
