@@ -66,9 +66,12 @@ func entryActCmds() (cmds []*cobra.Command) {
 				if err != nil {
 					return err
 				}
-				done, err := a.send(cmd.Context(), func(context.Context, *api.Client) ([]call, error) {
+				done, err := a.send(cmd.Context(), func(context.Context, *api.Client, api.Account) ([]call, error) {
 					return []call{{common.Address(scheduler.Address), e.input(id)}}, nil
 				})
+				if errors.Is(err, errRefused) {
+					return cli.Hint(err, fmt.Sprintf("\"tlock entry %d\" tells how it is", id))
+				}
 				if err != nil {
 					return err
 				}
@@ -97,7 +100,11 @@ there.`,
 		Example: `  tlock deposit --node http://127.0.0.1:26680 --key-file account.key 1000000000`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.escrow(cmd, args[0], "Deposited", "deposited %s", func(policy api.Policy, amount *uint256.Int) ([]call, error) {
+			return a.escrow(cmd, args[0], "Deposited", "deposited %s", func(policy api.Policy, who api.Account, amount *uint256.Int) ([]call, error) {
+				// The approval would stand in a block before the deposit could be tried.
+				if err := enough(who, who.Balance, amount, "gas tokens", "give it gas tokens, or deposit less"); err != nil {
+					return nil, err
+				}
 				token, err := accountOf("node's gas token", policy.GasToken)
 				return deposit(token, amount), err
 			})
@@ -117,7 +124,10 @@ available; "tlock cancel" frees it. If your account quarantines what it receives
 		Example: `  tlock withdraw --node http://127.0.0.1:26680 --key-file account.key 1000000000`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.escrow(cmd, args[0], "Withdrawn", "withdrew %s", func(_ api.Policy, amount *uint256.Int) ([]call, error) {
+			return a.escrow(cmd, args[0], "Withdrawn", "withdrew %s", func(_ api.Policy, who api.Account, amount *uint256.Int) ([]call, error) {
+				if err := enough(who, who.Escrow, amount, "in escrow that is not locked", `"tlock cancel" frees what is locked for an entry`); err != nil {
+					return nil, err
+				}
 				return []call{{common.Address(scheduler.Address), scheduler.WithdrawInput(*amount)}}, nil
 			})
 		},
@@ -126,18 +136,30 @@ available; "tlock cancel" frees it. If your account quarantines what it receives
 	return cmd
 }
 
+// enough is an error unless what an account has is at least the amount that is to be taken from it.
+func enough(who api.Account, has string, amount *uint256.Int, what, hint string) error {
+	have, err := uint256.FromDecimal(has)
+	if err != nil {
+		return fmt.Errorf("node's answer about account %s makes no sense", shorten(who.Address))
+	}
+	if have.Cmp(amount) < 0 {
+		return cli.Hint(fmt.Errorf("account %s has %s %s, and this takes %s", cli.Word(who.Address), have.Dec(), what, amount.Dec()), hint)
+	}
+	return nil
+}
+
 // escrow sends the calls about an amount and prints the event that the last of them leaves.
-func (a *act) escrow(cmd *cobra.Command, text, event, says string, calls func(api.Policy, *uint256.Int) ([]call, error)) error {
+func (a *act) escrow(cmd *cobra.Command, text, event, says string, calls func(api.Policy, api.Account, *uint256.Int) ([]call, error)) error {
 	amount, err := parseAmount(text)
 	if err != nil || text == "" || amount.IsZero() {
 		return cli.Usage("%q is not an amount: a number above zero, in base units of the gas token", shorten(text))
 	}
-	done, err := a.send(cmd.Context(), func(ctx context.Context, c *api.Client) ([]call, error) {
+	done, err := a.send(cmd.Context(), func(ctx context.Context, c *api.Client, who api.Account) ([]call, error) {
 		policy, err := c.Policy(ctx)
 		if err != nil {
 			return nil, err
 		}
-		return calls(policy, amount)
+		return calls(policy, who, amount)
 	})
 	if err != nil {
 		return err
@@ -150,11 +172,14 @@ func (a *act) escrow(cmd *cobra.Command, text, event, says string, calls func(ap
 	return fmt.Errorf("transaction %s left no event %s", done.Hash, event)
 }
 
+// errRefused is an answer of the scheduler; its error follows.
+var errRefused = errors.New("the scheduler refused")
+
 // inclusion is how long a transaction that can stand in any block is waited for.
 const inclusion = 30 * time.Second
 
 // send signs and posts the calls, and waits for the last one's block. A call that stands alone is tried before it is sent.
-func (a *act) send(ctx context.Context, make func(context.Context, *api.Client) ([]call, error)) (done api.Receipt, err error) {
+func (a *act) send(ctx context.Context, make func(context.Context, *api.Client, api.Account) ([]call, error)) (done api.Receipt, err error) {
 	if a.keyFile == "" {
 		return done, cli.Usage("whose? give --key-file FILE")
 	}
@@ -171,22 +196,22 @@ func (a *act) send(ctx context.Context, make func(context.Context, *api.Client) 
 	if err != nil {
 		return done, err
 	}
-	calls, err := make(ctx, c)
+	state, err := c.Account(ctx, who.address.Hex())
+	if err != nil {
+		return done, err
+	}
+	calls, err := make(ctx, c, state)
 	if err != nil {
 		return done, err
 	}
 	if len(calls) == 1 {
 		_, err := c.Try(ctx, api.Call{From: who.address.Hex(), To: calls[0].to.Hex(), Input: hex0x(calls[0].input)})
 		if why, refused := api.Refused(err); refused {
-			return done, fmt.Errorf("the scheduler refused: %s", cli.Word(why))
+			return done, fmt.Errorf("%w: %s", errRefused, cli.Word(why))
 		}
 		if err != nil {
 			return done, err
 		}
-	}
-	state, err := c.Account(ctx, who.address.Hex())
-	if err != nil {
-		return done, err
 	}
 	hashes, err := who.send(ctx, c, network.Namespace.ChainID(), state.Nonce, calls)
 	if err != nil {
@@ -203,7 +228,7 @@ func settle(ctx context.Context, c *api.Client, hash string) (api.Receipt, error
 		return done, cli.Hint(fmt.Errorf("transaction %s is in no block after %s", hash, inclusion), "the network stands still; the transaction waits and may still be done")
 	}
 	if err == nil && !done.Success {
-		err = fmt.Errorf("the scheduler refused: %s", cli.Word(done.Error))
+		err = fmt.Errorf("%w: %s", errRefused, cli.Word(done.Error))
 	}
 	return done, err
 }

@@ -105,15 +105,25 @@ func (t *terms) parseCalls(p *scheduler.Params, _ time.Time) error {
 
 const callExample = "for instance --call 0x00000000000000000000000000000000000a11ce:50000:0xdeadbeef"
 
-func parseCall(text string) (tlock.Call, error) {
-	target, rest, ok := strings.Cut(text, ":")
-	gas, data, ok2 := strings.Cut(rest, ":")
-	limit, err := strconv.ParseUint(gas, 10, 64)
-	input, err2 := hex.DecodeString(strings.TrimPrefix(data, "0x"))
-	if !ok || !ok2 || err != nil || err2 != nil || !common.IsHexAddress(target) {
-		return tlock.Call{}, cli.Hint(cli.Usage("--call %q is not TARGET:GAS:DATA", shorten(text)), callExample)
+func parseCall(text string) (call tlock.Call, err error) {
+	bad := func(why string, part string) (tlock.Call, error) {
+		return tlock.Call{}, cli.Hint(cli.Usage("--call: %q "+why, shorten(part)), callExample)
 	}
-	return tlock.Call{Target: common.HexToAddress(target), GasLimit: limit, Data: input}, nil
+	parts := strings.Split(text, ":")
+	if len(parts) != 3 {
+		return bad("is not TARGET:GAS:DATA", text)
+	}
+	if !common.IsHexAddress(parts[0]) {
+		return bad(fmt.Sprintf("is no account: TARGET has 40 hexadecimal digits, this has %d characters", len(strings.TrimPrefix(parts[0], "0x"))), parts[0])
+	}
+	call.Target = common.HexToAddress(parts[0])
+	if call.GasLimit, err = strconv.ParseUint(parts[1], 10, 64); err != nil {
+		return bad("is no GAS: a whole number, such as 50000", parts[1])
+	}
+	if call.Data, err = hex.DecodeString(strings.TrimPrefix(parts[2], "0x")); err != nil {
+		return bad("is no DATA: an even number of hexadecimal digits, or nothing", parts[2])
+	}
+	return call, nil
 }
 
 // parseTrigger reads when the entry runs: exactly one of a slot in three forms, a height, and a condition.
