@@ -11,13 +11,13 @@ type Status uint8
 
 // The statuses of document 002, "Interface".
 const (
-	None Status = iota
-	Scheduled
-	Executed
-	Failed
-	Cancelled
-	Expired
-	Paused
+	None      Status = iota // no such entry
+	Scheduled               // waits for its slot, height, write, key or dependencies
+	Executed                // its calls worked
+	Failed                  // its calls did not, and no retry is left; or a dependency failed
+	Cancelled               // by its payer
+	Expired                 // it could run no more, and somebody cleared it away
+	Paused                  // a series after a failed period; resume goes on with it
 )
 
 // Classes of an entry (document 002, "Scheduling an entry").
@@ -40,22 +40,22 @@ const (
 // reads zero.
 type Entry struct {
 	Payer             Addr
-	Key               uint64
+	Key               uint64 // it stands in the queue of: a slot, a height with HeightKey set, or WatchKey while it watches its item
 	Status            Status
-	Attempts          uint8
+	Attempts          uint8 // runs that failed and were tried again
 	MaxRetries        uint8
 	Flags             uint8
 	GasLimit          uint64
-	GasPrice          uint64
-	DeadlineSlot      uint64
+	GasPrice          uint64 // base units of the gas token
+	DeadlineSlot      uint64 // last slot it may run in without FlagLateExecute; 0 for none
 	PeriodSlots       uint64
 	ReserveToken      Addr
 	ReserveAmount     [12]byte // uint96, big-endian
-	Remaining         uint32
+	Remaining         uint32   // periods after this one
 	BackoffSlots      uint32
-	DependsOnFinished uint8 // bit i is Dependency.Finished of DependsOn[i]
-	DueSlot           uint64
-	DataLen           uint32
+	DependsOnFinished uint8  // bit i is Dependency.Finished of DependsOn[i]
+	DueSlot           uint64 // as scheduled, whatever Key has moved to; of a condition, the not-before slot; 0 with a height
+	DataLen           uint32 // of Calls as they were scheduled, in bytes
 	WhenKind          uint8
 	Calls             []byte // encoded calls; the ciphertext while sealed; empty after a payload that did not open
 	DependsOn         []uint64

@@ -15,31 +15,32 @@ type Dependency struct {
 
 // Condition is the oracle predicate of a conditional entry; all zero means none.
 type Condition struct {
-	Item    Word
-	Kind    uint8
-	Operand Word // uint256, big-endian
+	Item    Word  // of the oracle's catalog
+	Kind    uint8 // WhenValueAtLeast, WhenValueAtMost or WhenNotHalted
+	Operand Word  // uint256, big-endian, in the item's own units
 }
 
-// Params is the argument of schedule, in the ABI's order (document 002, "Scheduling an entry"; S-ITF-12).
+// Params is the argument of schedule, in the ABI's order (document 002, "Scheduling an entry"; S-ITF-12). A zero field is left out:
+// a plain entry has Calls, Slot, GasLimit, GasPrice and Class.
 type Params struct {
-	Calls         []Call
-	Slot          uint64
-	Height        uint64
-	GasLimit      uint64
-	GasPrice      uint64
-	Class         uint8
-	LateExecute   bool
-	MaxRetries    uint8
-	BackoffSlots  uint32
-	PeriodSlots   uint64
-	Remaining     uint32
-	PauseOnFail   bool
-	ReserveToken  Addr
-	ReserveAmount [12]byte // uint96, big-endian
-	DependsOn     []Dependency
-	Ciphertext    []byte
-	Commitment    Word
-	When          Condition
+	Calls         []Call       // run in order, all or none; 1 to MaxCalls, none if sealed
+	Slot          uint64       // when it is due; with When, from when on a write counts. Exactly one of Slot and Height is given
+	Height        uint64       // of the block it is due in
+	GasLimit      uint64       // of a run: the calls' own, 10,000 for making each, 150,000 for a reserve
+	GasPrice      uint64       // base units of the gas token for each gas; the policy has a least one
+	Class         uint8        // Guaranteed or BestEffort; Guaranteed is the zero
+	LateExecute   bool         // run it even after its deadline, the policy's MaxLateSlots after Slot
+	MaxRetries    uint8        // how often failed calls are tried again, each time for another fee
+	BackoffSlots  uint32       // from a failure to its retry, in slots; 0 is the next one
+	PeriodSlots   uint64       // of a series: from one due slot to the next
+	Remaining     uint32       // of a series: periods after this one
+	PauseOnFail   bool         // of a series: a failed period pauses it until resume or cancel
+	ReserveToken  Addr         // MIP20 token, of which every run gives ReserveAmount to the first call's target; held until then
+	ReserveAmount [12]byte     // uint96, big-endian
+	DependsOn     []Dependency // earlier entries, at most MaxDependencies
+	Ciphertext    []byte       // of a sealed entry: what tlock.SealCalls returns, MinCiphertext to MaxCiphertext bytes
+	Commitment    Word         // of a sealed entry: what tlock.SealCalls returns
+	When          Condition    // of a conditional entry, which is BestEffort and no series
 }
 
 // paramsHead is the length of Params' head: 17 words and the three of When, which is static and stands in line.
