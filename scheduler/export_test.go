@@ -19,3 +19,9 @@ func MethodSignatures() (all []string) {
 func (m *Machine) MakeCalls(env Env, h *Host, calls []Call, gasLimit uint64) (used uint64, err error) {
 	return (&call{m, env, h}).makeCalls(&entry{gasLimit: gasLimit}, calls)
 }
+
+// Select reads a block's due entries and selects among them, as BeginBlock does, and says how many it chose.
+func (m *Machine) Select(env Env, h *Host) int {
+	c := &call{m, env, h}
+	return len(c.selectRuns(c.scanQueues()))
+}

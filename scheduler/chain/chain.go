@@ -36,7 +36,7 @@
 // # Limits
 //
 // A block has at most 4 MiB; the last 4,096 blocks are kept for reads, since the last snapshot that was loaded. Snapshots are made
-// in memory, so the state should stay well below its size.
+// in memory and have at most 1 GiB: some 1.4 million queued entries, or 12 million finished ones.
 //
 // Why not one log entry per transaction: a block is what the scheduler's rules speak of, and what validators will vote on.
 package chain

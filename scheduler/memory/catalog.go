@@ -31,12 +31,14 @@ func itemKey(item scheduler.Word, index byte) scheduler.Word {
 
 // Item implements scheduler.Oracle.
 func (c catalog) Item(item scheduler.Word) (it scheduler.Item, listed bool) {
-	record := c.words().Get(itemKey(item, 0))
+	at := itemKey(item, 0)
+	record := c.words().Get(at)
 	flag := func(bit byte) bool { return record[0]&bit != 0 }
 	if flag(itemWritten) {
 		it.Written = true
 		it.Height, it.Time = binary.BigEndian.Uint64(record[16:]), binary.BigEndian.Uint64(record[24:])
-		it.Value = c.words().Get(itemKey(item, 1))
+		at[31] = 1
+		it.Value = c.words().Get(at)
 	}
 	it.Halted, it.Disputed = flag(itemHalted), flag(itemDisputed)
 	return it, flag(itemListed)

@@ -26,7 +26,8 @@ var ErrExport = errors.New("not an exported state")
 func (h *Host) Export(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	out.WriteString(magic) // bufio keeps the first error for Flush
-	h.rest().walk(func(l *leaf) {
+	root := h.rest()
+	root.walk(func(l *leaf) {
 		k := l.key.bytes()
 		out.Write(k[:])
 		out.Write(binary.BigEndian.AppendUint32(nil, uint32(len(l.value()))))
@@ -59,9 +60,11 @@ func Import(c Config, r io.Reader, maxBytes int64) (*Host, error) {
 		if l == nil {
 			break
 		}
-		leaves = append(leaves, change{in.last, l})
+		leaves = append(leaves, change{*in.last, l})
 	}
-	h.words.base = tree{}.with(leaves)
+	if len(leaves) > 0 {
+		h.words.base = tree{}.with(leaves, 0)
+	}
 	sum := [32]byte{}
 	copy(sum[:], in.take(len(sum)))
 	if in.err != nil {

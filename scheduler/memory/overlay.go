@@ -5,102 +5,146 @@ import (
 	"slices"
 )
 
-// overlay is a state under change: what was read and written since the tree below it. Reads and writes of a block go down the tree once
-// for each group of keys, and the tree is made anew, and hashed, once for all of them.
+// overlay is a state under change: what was read and written since the tree below it, by groups of keys. Reads and writes of a block go
+// down the tree once for each group, and the tree is made anew, and hashed, once for all of them.
 //
-// An overlay without cells is at rest: reading it writes nothing, so that it may be read from several goroutines.
+// An overlay without groups is at rest: reading it writes nothing, so that it may be read from several goroutines.
 type overlay struct {
 	base   tree
-	cells  map[key]*cell
-	unused []cell // made in advance, to be cells
+	groups map[groupKey]*group
+	last   *group // the one that was used last: a key's neighbours are used together
 	undo   []undo
-	last   place // of the group that was read last
+}
+
+// group is what the keys of a group hold now.
+type group struct {
+	key   groupKey
+	sum   [32]byte
+	base  *tree // what of the tree below may hold keys of the group; nil if nothing does
+	cells []cell
+	index map[tail]int // of cells, once they are many
+	few   [6]cell      // room for the first
 }
 
 // cell is what a key holds now.
 type cell struct {
-	leaf    *leaf // nil: nothing
+	tail    tail
 	changed bool  // since base
-	path    path
+	leaf    *leaf // nil: nothing
 }
 
 // undo is what a cell held before a write.
 type undo struct {
-	cell    *cell
-	leaf    *leaf
+	group   *group
+	cell    int
 	changed bool
+	leaf    *leaf
 }
 
-// place is where the keys of a group lie in base.
-type place struct {
-	group group
-	sum   [32]byte
-	tree  tree // zero if no key of the group is there
-	known bool
-}
-
-func (o *overlay) get(k key) *leaf {
-	if o.cells == nil {
+func (o *overlay) get(k *key) *leaf {
+	if o.groups == nil {
 		p := k.path()
-		return o.base.find(&k, &p)
+		return o.base.find(k, &p)
 	}
-	return o.cell(&k).leaf
+	g := o.group(k)
+	return g.cells[g.cell(k)].leaf
 }
 
-func (o *overlay) cell(k *key) *cell {
-	c := o.cells[*k]
-	if c != nil {
-		return c
+func (o *overlay) group(k *key) *group {
+	at := k.group()
+	if o.last != nil && o.last.key == at {
+		return o.last
 	}
-	if o.cells == nil {
-		o.cells = make(map[key]*cell)
+	g := o.groups[at]
+	if g == nil {
+		if o.groups == nil {
+			o.groups = make(map[groupKey]*group)
+		}
+		g = &group{key: at, sum: at.sum()}
+		g.cells = g.few[:0]
+		p := k.pathIn(&g.sum)
+		g.base = o.base.down(&p, groupNibbles)
+		o.groups[at] = g
 	}
-	if len(o.unused) == 0 {
-		o.unused = make([]cell, 32)
-	}
-	c, o.unused = &o.unused[0], o.unused[1:]
-	c.path = o.goTo(k)
-	c.leaf = o.last.tree.find(k, &c.path)
-	o.cells[*k] = c
-	return c
+	o.last = g
+	return g
 }
 
-// goTo makes k's group the last one and returns k's path.
-func (o *overlay) goTo(k *key) path {
-	if g := k.group(); !o.last.known || g != o.last.group {
-		o.last = place{group: g, sum: g.sum(), known: true}
-		p := k.pathIn(o.last.sum)
-		o.last.tree = o.base.down(&p, groupNibbles)
+const manyCells = 16
+
+// cell is the place of a key's cell among the group's, which is read from base if it is new.
+func (g *group) cell(k *key) int {
+	t := k.tail()
+	if at, ok := g.find(&t); ok {
+		return at
 	}
-	return k.pathIn(o.last.sum)
+	p := k.pathIn(&g.sum)
+	g.cells = append(g.cells, cell{tail: t, leaf: g.base.find(k, &p)})
+	at := len(g.cells) - 1
+	if g.index != nil {
+		g.index[t] = at
+	} else if at == manyCells {
+		g.index = make(map[tail]int, 4*manyCells)
+		for i := range g.cells {
+			g.index[g.cells[i].tail] = i
+		}
+	}
+	return at
+}
+
+func (g *group) find(t *tail) (int, bool) {
+	if g.index != nil {
+		at, ok := g.index[*t]
+		return at, ok
+	}
+	for i := range g.cells {
+		if g.cells[i].tail == *t {
+			return i, true
+		}
+	}
+	return 0, false
 }
 
 // set puts l in place of what k holds; nil deletes.
-func (o *overlay) set(k key, l *leaf) {
-	c := o.cell(&k)
+func (o *overlay) set(k *key, l *leaf) {
+	g := o.group(k)
+	at := g.cell(k)
+	c := &g.cells[at]
 	if c.leaf == nil && l == nil {
 		return
 	}
-	o.undo = append(o.undo, undo{c, c.leaf, c.changed})
+	o.undo = append(o.undo, undo{g, at, c.changed, c.leaf})
 	c.leaf, c.changed = l, true
 }
 
 // revert undoes all writes but the first n.
 func (o *overlay) revert(n int) {
 	for _, u := range slices.Backward(o.undo[n:]) {
-		u.cell.leaf, u.cell.changed = u.leaf, u.changed
+		c := &u.group.cells[u.cell]
+		c.leaf, c.changed = u.leaf, u.changed
 	}
 	o.undo = o.undo[:n]
 }
 
 // tree is the content as a tree.
 func (o *overlay) tree() tree {
-	changes := make([]change, 0, len(o.cells))
-	for _, c := range o.cells { // any order: they are sorted
-		if c.changed {
-			changes = append(changes, change{&c.path, c.leaf})
-		}
+	groups := make([]*group, 0, len(o.groups))
+	for _, g := range o.groups { // any order: they are sorted
+		groups = append(groups, g)
 	}
-	slices.SortFunc(changes, func(a, b change) int { return bytes.Compare(a.path[:], b.path[:]) })
-	return o.base.with(changes)
+	slices.SortFunc(groups, func(a, b *group) int { return bytes.Compare(a.sum[:], b.sum[:]) })
+	changes := make([]change, 0, 2*len(groups))
+	for _, g := range groups {
+		first := len(changes)
+		for i := range g.cells {
+			if c := &g.cells[i]; c.changed {
+				changes = append(changes, change{pathOf(&g.sum, &c.tail), c.leaf})
+			}
+		}
+		slices.SortFunc(changes[first:], func(a, b change) int { return bytes.Compare(a.path[groupNibbles/2:], b.path[groupNibbles/2:]) })
+	}
+	if len(changes) == 0 {
+		return o.base
+	}
+	return o.base.with(changes, 0)
 }

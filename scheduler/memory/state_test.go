@@ -27,7 +27,7 @@ type content map[place]string
 // path is the documented way of a key down the trie, a nibble for each byte.
 func (p place) path() (nibbles []byte) {
 	sum := sha256.Sum256(append(p.addr[:], p.slot[1:24]...))
-	for _, b := range append(append(sum[:], p.kind, p.slot[0]), p.slot[24:]...) {
+	for _, b := range append(append(sum[:], p.slot[31]<<4^p.kind<<7, p.kind, p.slot[0]), p.slot[24:]...) {
 		nibbles = append(nibbles, b>>4, b&15)
 	}
 	return nibbles

@@ -37,6 +37,16 @@ var goals = []goal{
 	{"batch-verify 100 partials, from wire", "./partials", "BenchmarkVerifyBatch/n=100/wire", "x-pairing", 26, false, false},
 	{"arm, fire and stop a task", "./scheduler/tasks", "BenchmarkArmFireStop", "x-afterfunc", 3, false, true},
 	{"ceremony n=16 in memory, per node", "./dkg", "BenchmarkCeremony/n=16", "x-pairing", 60, false, false},
+	{"block of 100 due entries, 1,000,000 queued against 1,000", "./scheduler", "BenchmarkQueued", "x-1000-queued", 1.5, false, true},
+	{"evaluate 1,024 watchers of 4 items", "./scheduler", "BenchmarkWatchers/items=4/none-fires", "x-pairing", 4, false, true},
+	{"the same while 4,000 others watch 200 items", "./scheduler", "BenchmarkWatchers/items=4/none-fires/200-idle-items", "x-pairing", 4, false, true},
+	{"the same, all firing into full slots", "./scheduler", "BenchmarkWatchers/items=4/all-fire-into-full-slots", "x-pairing", 4, false, true},
+	{"evaluate 1,024 watchers of 1,024 items", "./scheduler", "BenchmarkWatchers/items=1024/none-fires", "x-pairing", 12, false, false},
+	{"select among 1,024 entries with 8 dependencies each", "./scheduler", "BenchmarkSelection/select", "x-pairing", 6, false, true},
+	{"begin that block, 128 chosen and 896 moved", "./scheduler", "BenchmarkSelection/chosen=128", "x-pairing", 8, false, false},
+	{"begin that block, all chosen", "./scheduler", "BenchmarkSelection/chosen=1024", "x-pairing", 8, false, false},
+	{"open 128 sealed entries, two cores against one", "./scheduler", "BenchmarkOpening/beginning", "x-one-core", 1.8, true, true},
+	{"the whole block that opens and runs them", "./scheduler", "BenchmarkOpening/block", "x-one-core", 1.8, true, false},
 }
 
 const runs = 5
@@ -85,7 +95,7 @@ func judge(g goal, values []float64) (string, bool) {
 // measure runs each package's benchmarks and collects every "value unit" pair by "name unit".
 func measure() (map[string][]float64, error) {
 	samples := make(map[string][]float64)
-	for _, pkg := range []string{"./tlock", "./partials", "./dkg", "./scheduler/tasks"} {
+	for _, pkg := range []string{"./tlock", "./partials", "./dkg", "./scheduler/tasks", "./scheduler"} {
 		var names []string
 		for _, g := range goals {
 			if g.pkg == pkg {
