@@ -14,8 +14,16 @@ func runCmd() *cobra.Command {
 		lostVotes bool
 	)
 	cmd := &cobra.Command{
-		Use:     "run",
-		Short:   "Run the validator of a folder until it is told to stop",
+		Use:   "run",
+		Short: "Run the validator of a folder until it is told to stop",
+		Long: `Run the validator of a folder that "beacond init" made and genesis.json lies in, until Ctrl-C or SIGTERM. The first time it
+takes part in the ceremony, once the other validators are there. Its log goes to stderr; config.json has its addresses and
+the log's level and form.
+
+While it runs, "beacond status" and "beacond tasks" tell how it is. The two flags are for a folder that has lost a part; the
+README says when each is safe.
+
+Exit code 0 after a stop that was asked for, 1 if it cannot start or go on: the last line says why.`,
 		Example: `  beacond run --home ~/validator`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			h, err := needHome(home)

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -33,6 +34,7 @@ took. It asks the operator's listener, which is on loopback by default.
   STREAK     failures in a row of the kind that is expected now and then
   MEAN, MAX  time of completed runs since the start
 
+` + taskHelp() + `
 Exit code 1 if a task has failed.`,
 		Example: `  beacond tasks --home ~/validator
   beacond tasks --operator http://127.0.0.1:26690 --json`,
@@ -70,6 +72,15 @@ Exit code 1 if a task has failed.`,
 }
 
 func operatorListener(c node.Config) string { return c.Operator }
+
+// taskHelp is a line for each task.
+func taskHelp() string {
+	var b strings.Builder
+	for _, t := range node.TaskHelp {
+		fmt.Fprintf(&b, "  %-27s  %s\n", t[0], t[1])
+	}
+	return b.String()
+}
 
 // judgeTasks turns the list into the exit code.
 func judgeTasks(all api.Tasks) error {

@@ -9,19 +9,22 @@ import (
 	"github.com/daybreak-beacon/daybreak/scheduler/tasks"
 )
 
+// TaskHelp says what each task is for, by its identity, in the inventory's order.
+var TaskHelp = [][2]string{
+	{"beacon/keys/backfill", "fetches keys of the past, batch by batch, until none is missing"},
+	{"beacon/partials/gossip", "sends own partials while there are any"},
+	{"beacon/recover/pending-keys", "fetches keys that should be there and are not"},
+	{"beacon/slot/ticker", "wakes the beacon four times a second, one of them at the end of each slot"},
+	{"chain/blocks/produce", "builds a block in each second while this validator leads the log"},
+	{"chain/finality/vote", "votes for each applied block, and again while it is not final"},
+	{"chain/transactions/resend", "gossips again what waits for a block too long"},
+	{"dkg/ceremony/drive", "sends and proposes ceremony entries until the ceremony is done"},
+	{"http/stream/ping", "keeps idle streams open"},
+	{"p2p/peers/refresh", "tells who leads and who is connected"},
+}
+
 // background is all that the node does again and again by a clock, on one task runtime, so that one inventory tells an operator what
-// is idle, armed, running, overdue or failed:
-//
-//	beacon/slot/ticker           lets time into the core: four times a second, one of them at the end of each slot
-//	beacon/partials/gossip       sends own partials while there are any
-//	beacon/recover/pending-keys  fetches keys that the core asks for while there are any
-//	beacon/keys/backfill         fetches keys of the past, batch by batch, until none is missing
-//	chain/blocks/produce         builds a block in each second while this validator leads the log
-//	chain/finality/vote          votes for each applied block, and again while it is not final
-//	chain/transactions/resend    gossips again what waits for a block too long
-//	dkg/ceremony/drive           sends and proposes ceremony entries until the ceremony is done
-//	http/stream/ping             keeps idle streams open
-//	p2p/peers/refresh            tells who leads and who is connected
+// is idle, armed, running, overdue or failed: TaskHelp lists it.
 //
 // What must go on even if one run dies is a watchdog; what waits for a peer recurs after completion. Nothing here is stored: each
 // start derives what a task should do from keys, head and ceremony files.
