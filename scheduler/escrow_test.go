@@ -118,6 +118,23 @@ func TestEscrow(t *testing.T) {
 		})
 	})
 
+	t.Run("S-ESC-01 a deposit within the pull of another is not lost", func(t *testing.T) {
+		w := newWorld(t)
+		w.block(100, func() {
+			token := &purse{}
+			h := &scheduler.Host{State: w.Space(scheduler.Address), Token: token}
+			env := w.Env()
+			env.Caller = alice
+			deposit := func(v uint64) {
+				_, err := w.Machine().Call(env, h, scheduler.DepositInput(amount(v)))
+				must(t, err)
+			}
+			token.onPull = func() { deposit(5) } // a token that tells its holders lets them call
+			deposit(7)
+			expect(t, "available", w.available(alice), 12)
+		})
+	})
+
 	t.Run("I-06 a deposit that would wrap the balance", func(t *testing.T) {
 		w := newWorld(t)
 		w.block(100, func() {

@@ -1,9 +1,12 @@
 package scheduler_test
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"testing"
+
+	"github.com/holiman/uint256"
 
 	"github.com/daybreak-beacon/daybreak/scheduler"
 	"github.com/daybreak-beacon/daybreak/scheduler/memory"
@@ -369,6 +372,24 @@ func TestReserve(t *testing.T) {
 			expect(t, name+": watchers", len(w.view().WatchersOf(item)), 0)
 			w.expectReserve(1_000, 0, 500)
 		}
+	})
+
+	t.Run("S-RES-01 S-RES-02 S-RES-04 the largest reserve is held, released and captured whole", func(t *testing.T) {
+		w := newWorld(t)
+		all := *new(uint256.Int).SubUint64(new(uint256.Int).Lsh(uint256.NewInt(1), 96), 1) // uint96
+		must(t, w.MintToken(mip20, alice, all))
+		w.ApproveToken(mip20, alice, scheduler.Address, *new(uint256.Int).Lsh(&all, 1))
+		p := reserved(110, func(p *scheduler.Params) { p.ReserveAmount = [12]byte(bytes.Repeat([]byte{0xff}, 12)) })
+		w.block(100, func() {
+			w.deposit(alice, bigEscrow)
+			id := w.schedule(p)
+			expect(t, "held", w.Held(mip20, alice), all)
+			must(t, w.cancel(alice, id))
+			expect(t, "spendable", w.TokenBalance(mip20, alice), all)
+			w.schedule(p)
+		})
+		w.block(110)
+		expect(t, "captured", w.TokenBalance(mip20, okTarget), all)
 	})
 
 	t.Run("S-RUN-16 a capture is part of the gas that a run uses", func(t *testing.T) {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"testing"
 
+	"github.com/holiman/uint256"
+
 	"github.com/daybreak-beacon/daybreak/scheduler"
 	"github.com/daybreak-beacon/daybreak/scheduler/memory"
 	"github.com/daybreak-beacon/daybreak/tlock"
@@ -140,6 +142,23 @@ func TestRun(t *testing.T) {
 		if used[3] > 300_000 {
 			t.Errorf("used %d of a cost of 300000", used[3])
 		}
+	})
+
+	t.Run("S-RUN-16 a call uses no more than its limit, whatever the host says", func(t *testing.T) {
+		var used []uint64
+		for _, claim := range []uint64{50_000, 50_001, 1<<64 - 1} {
+			w := newWorld(t)
+			w.block(100, func() {
+				w.deposit(alice, 1e9)
+				w.schedule(with(entryOf(300_000, 110), calls(2), func(p *scheduler.Params) { p.GasLimit = 200_000 }))
+			})
+			w.begin(11, 110)
+			h := &scheduler.Host{State: w.Space(scheduler.Address), Executor: claims(claim), Token: &purse{}}
+			r := w.Machine().Execute(w.Env(), h, w.runs[0])
+			expect(t, "outcome", r.Outcome, scheduler.Success)
+			used = append(used, r.GasUsed)
+		}
+		expectList(t, "gas used", used[1:], used[0], used[0])
 	})
 
 	t.Run("S-RUN-13 a target that has become a MIP20 token is not called, and may be tried again", func(t *testing.T) {
@@ -539,6 +558,28 @@ func TestSelection(t *testing.T) {
 		expect(t, "the 1025th is read in its turn", w.view().Entry(1025).Key > 150, true)
 	})
 
+	t.Run("S-CUR-03 heights are read before slots", func(t *testing.T) {
+		limits := scheduler.DefaultLimits()
+		limits.Reads = 4
+		w := newWorldWith(t, testPolicy(), limits)
+		w.block(100, func() {
+			w.deposit(alice, 1e9)
+			for range 4 {
+				w.schedule(entryOf(300_000, 110))
+			}
+			for range 3 {
+				w.schedule(with(entryOf(300_000, 0), height(11)))
+			}
+		})
+		w.blocks(101, 109)
+		w.block(110)
+		expectList(t, "ran", w.ran(), 5, 6, 7, 1)
+		w.expectCursor(110)
+		expect(t, "cursorHeight", w.view().CursorHeight(), 12)
+		w.block(111)
+		expectList(t, "ran", w.ran(), 2, 3, 4)
+	})
+
 	t.Run("S-CUR-08 the entry that the reads do not cover holds the cursor", func(t *testing.T) {
 		p := testPolicy()
 		p.MaxEntriesPerBlock = 128
@@ -598,4 +639,29 @@ type countingState struct {
 func (s *countingState) Blob(k scheduler.Word) []byte {
 	s.blobs[k]++
 	return s.State.Blob(k)
+}
+
+// claims is an executor whose calls do nothing and claim to have used so much gas.
+type claims uint64
+
+func (c claims) Call(scheduler.Addr, uint64, []byte) ([]byte, uint64, error) {
+	return nil, uint64(c), nil
+}
+
+// purse is a gas token of which there is always enough.
+type purse struct {
+	scheduler.Token
+	onPull func()
+}
+
+func (*purse) IsMIP20(scheduler.Addr) bool              { return false }
+func (*purse) Credit(scheduler.Addr, uint256.Int) error { return nil }
+func (*purse) Held() uint256.Int                        { return amount(1 << 62) }
+
+func (p *purse) Pull(scheduler.Addr, uint256.Int) error {
+	if f := p.onPull; f != nil {
+		p.onPull = nil
+		f()
+	}
+	return nil
 }

@@ -246,6 +246,25 @@ func TestScheduledEntry(t *testing.T) {
 		})
 	})
 
+	t.Run("S-DEP-02 S-DEP-04 S-SCH-10 the last of eight dependencies counts as the first does", func(t *testing.T) {
+		w := newWorld(t)
+		mixed := []func(*scheduler.Params){needs(1, 3), after(2, 4), needs(5), after(6), needs(7), after(8)} // even ones fail
+		w.block(100, func() {
+			w.deposit(alice, 1e9)
+			for slot := uint64(105); slot < 113; slot++ {
+				w.schedule(with(entryOf(300_000, slot), to([]scheduler.Addr{revertTarget, okTarget}[slot%2])))
+			}
+			w.schedule(with(entryOf(400_000, 120), mixed...))
+			w.schedule(with(entryOf(400_000, 120), after(1, 2, 3, 4, 5, 6, 7), needs(8)))
+			e := w.view().Entry(9)
+			expectList(t, "dependsOn", e.DependsOn, 1, 3, 2, 4, 5, 6, 7, 8)
+			expect(t, "mask", e.DependsOnFinished, 4+8+32+128)
+		})
+		w.blocks(101, 119)
+		w.block(120)
+		expectList(t, "events", w.events, "Executed(9,0)", "ExecutionFailed(10,0,false)")
+	})
+
 	t.Run("S-ITF-04 the first word", func(t *testing.T) {
 		w := newWorld(t)
 		w.block(100, func() {

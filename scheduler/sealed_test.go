@@ -440,6 +440,11 @@ func TestBeaconUpdate(t *testing.T) {
 			slices.Reverse(u.Conditions)
 			return u
 		}, false},
+		{"S-BEA-03 a condition key twice", func(w *world) scheduler.Update {
+			u := conditionKeys(w, 1)
+			u.Conditions = append(u.Conditions, u.Conditions[0])
+			return u
+		}, false},
 		{"S-BEA-03 a condition key that does not verify", func(w *world) scheduler.Update {
 			u := conditionKeys(w, 2)
 			u.Conditions[1].Key = u.Conditions[0].Key

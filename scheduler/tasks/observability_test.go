@@ -24,14 +24,14 @@ var observabilityTests = []requirement{
 		w = newWorldWith(w.T, tasks.Config{Meter: &meter{clock: w.clock, store: &store}})
 		w.watchdog(time.Second, tasks.RetainedAt(tasks.Immediately()), idleWatchdog)
 		w.clock.fire()
-		before, spoilt := w.see(), w.see()
+		text := func() string { return string(must(json.Marshal(w.see()))(w.T)) }
+		before, spoilt := text(), w.see()
 		spoilt.Wakeup.Deadline, *spoilt.LatestDecision, *spoilt.RequestedDelay, *spoilt.ArmedDelay = 1, tasks.Decision{}, 1, 1
 		spoilt.LastOutcome.Units, spoilt.Counters.Succeeded = 99, 99
 		spoilt.Work.Memory.Start.Heap, *spoilt.Work.Memory.End.Store, *spoilt.Work.Memory.MaxHeapGrowth = 99, 99, 99
+		spoilt.Scheduler.Memory.End.Heap = 99
 		w.rt.Inventory().Tasks[0] = tasks.Snapshot{}
-		if !reflect.DeepEqual(w.see(), before) {
-			w.Fatal("writing into a snapshot reached the task")
-		}
+		equal(w.T, "the task, after a snapshot of it was written into", text(), before) // as text: two snapshots may share what they should not
 		if _, ok := w.rt.Snapshot(tasks.MustIdentity("no", "such", "task")); ok {
 			w.Fatal("a snapshot of nothing")
 		}
@@ -141,6 +141,11 @@ var observabilityTests = []requirement{
 			equal(w.T, "elapsed", s.Work.Elapsed.Samples()+s.Scheduler.Elapsed.Samples(), 2)
 			equal(w.T, "cpu of the step", s.Scheduler.CPU.Samples(), want)
 			equal(w.T, "cpu of the work", s.Work.CPU.Samples(), want)
+			for _, p := range []tasks.Performance{s.Scheduler, s.Work} {
+				cpu, known := p.CPU.Latest()
+				equal(w.T, "cpu is measured", known, want == 1)
+				equal(w.T, "cpu of the run alone, not of the thread before it", cpu, 10*want)
+			}
 			w.ok(g.Unregister())
 			w.once(tasks.RetainedAt(tasks.Immediately()), idleOnce)
 			w.clock.fire()

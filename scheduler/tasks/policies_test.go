@@ -201,6 +201,17 @@ var policyTests = []requirement{
 			equal(w.T, script[:i+1], must(g.Failures())(w.T), want[i])
 			equal(w.T, "in the snapshot", uint64(w.see().Failures), want[i])
 		}
+		invariant := must(w.rt.RegisterAfterCompletion(tasks.MustIdentity("a", "b", "i"), time.Second, tasks.RetainedAt(tasks.Immediately()),
+			func(_ context.Context, c *tasks.AfterCompletionContext) tasks.AfterCompletionResult {
+				if c.Now() > at(7*time.Second) {
+					return tasks.NewAfterCompletionResult(tasks.InvariantFailure(0), tasks.Stop())
+				}
+				return tasks.NewAfterCompletionResult(tasks.RetryableFailure(0), tasks.RecurAfterCompletion())
+			}))(w.T)
+		w.clock.fire()
+		equal(w.T, "before an invariant failure", must(invariant.Failures())(w.T), 1)
+		w.clock.advance(time.Second)
+		equal(w.T, "an invariant failure is no failure that is expected", must(invariant.Failures())(w.T), 0)
 		g2 := must(w.rt.RegisterOnce(tasks.MustIdentity("a", "b", "c"), tasks.RetainedAt(tasks.Immediately()),
 			func(context.Context, *tasks.OnceContext) tasks.OnceResult {
 				return tasks.NewOnceResult(tasks.RetryableFailure(0).Because(errors.New(strings.Repeat("é", 200))), tasks.Stop())

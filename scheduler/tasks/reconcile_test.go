@@ -205,6 +205,7 @@ var reconcileTests = []requirement{
 		shutDownIdle(newWorld(w.T))
 		bubble(w.T, shutDownInGrace)
 		bubble(w.T, shutDownForsaken)
+		bubble(w.T, shutDownIntoAPanic)
 		goleak.VerifyNone(w.T)
 	}},
 }
@@ -382,4 +383,21 @@ func shutDownForsaken(t *testing.T) {
 	if err := rt.Shutdown(time.Second); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// shutDownIntoAPanic: no successor will retire a watchdog that panics while the runtime ends.
+func shutDownIntoAPanic(t *testing.T) {
+	rt := tasks.New(tasks.Config{})
+	dog := must(rt.RegisterWatchdog(job, time.Second, tasks.RetainedAt(tasks.Immediately()), func(ctx context.Context, _ *tasks.WatchdogContext) tasks.WatchdogResult {
+		<-ctx.Done()
+		panic("interrupted")
+	}))(t)
+	synctest.Wait()
+	if err := rt.Shutdown(time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	s := must(dog.Snapshot())(t)
+	equal(t, "reason", s.Reason, tasks.ReasonAbandoned)
+	equal(t, "ended", [2]tasks.Counter{s.Counters.Panics, s.Counters.Unacknowledged}, [2]tasks.Counter{1, 1})
+	equal(t, "nothing runs or is lost", s.Attempt == nil && s.State == tasks.StateInactive, true)
 }

@@ -112,6 +112,8 @@ var registryTests = []requirement{
 		}
 		_, err := w.rt.RegisterOnce(job, tasks.RetainedAt(tasks.Immediately()), idleOnce)
 		w.is(err, tasks.ErrCapacity)
+		_, err = w.rt.RegisterOnce(tasks.MustIdentity("test", "n", "0"), tasks.RetainedAt(tasks.Immediately()), idleOnce)
+		w.is(err, tasks.ErrIdentityAlreadyRegistered) // what its owner has to mend, room or not
 		w.handles(0)
 		equal(w.T, "tasks", len(w.rt.Inventory().Tasks), 64)
 		equal(w.T, "timers armed", w.clock.made, 0)

@@ -78,7 +78,11 @@ var startingTests = []requirement{
 		w.is(g.EnsureScheduled(tasks.At(math.MaxUint64)), tasks.ErrDelayOutOfRange)
 		w.inactive(tasks.ReasonDeclared)
 		w.ok(g.EnsureScheduled(tasks.After(math.MaxInt64)))
+		w.ok(g.ReconcileSchedule(ptr(tasks.At(at(math.MaxInt64)))))
+		w.is(g.ReconcileSchedule(ptr(tasks.At(at(math.MaxInt64)+1))), tasks.ErrDelayOutOfRange)
+		equal(w.T, "the last delay asked for that there can be", *w.see().RequestedDelay, math.MaxInt64)
 		w.ok(g.ReconcileSchedule(ptr(tasks.After(time.Minute))))
+		equal(w.T, "the last delay asked for", *w.see().RequestedDelay, time.Minute)
 		w.clock.advance(time.Second)
 		w.scheduled(time.Minute) // and not a second later
 

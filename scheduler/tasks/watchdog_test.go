@@ -128,6 +128,12 @@ var watchdogTests = []requirement{
 		move(5 * time.Second) // equal: coalesced
 		equal(w.T, "armed", w.see().Counters.WakeupsArmed, armed)
 		equal(w.T, "coalesced", w.see().Counters.Coalesced, 1)
+		w.clock.mu.Lock()
+		w.clock.now += uint64(6 * time.Second) // its wake-up is due and on its way
+		w.clock.mu.Unlock()
+		w.ok(g.ReconcileSchedule(ptr(tasks.Immediately())))
+		equal(w.T, "armed for what is due already", w.see().Counters.WakeupsArmed, armed)
+		equal(w.T, "coalesced", w.see().Counters.Coalesced, 2)
 
 		for _, dies := range []bool{false, true} { // a later deadline, proposed by work that then returns or dies
 			for _, running := range []bool{true, false} {

@@ -43,6 +43,7 @@ var mutants = []mutant{
 	{"scheduler/escrow.go", "if available.Lt(&amount) {", "if !available.Gt(&amount) {", "the last unit of escrow cannot be used"},
 	{"scheduler/escrow.go", "	setAmount(c.State, tagAvailable, c.Caller, available)\n	c.emit(eventDeposited", "	setAmount(c.State, tagAvailable, c.Proposer, available)\n	c.emit(eventDeposited", "deposits credit the proposer"},
 	{"scheduler/escrow.go", "if err := c.Token.Send(c.Caller, amount); err != nil {", "if err := c.Token.Credit(c.Caller, amount); err != nil {", "withdraw ignores the receive policy"},
+	{"scheduler/escrow.go", "	if err := c.Token.Pull(c.Caller, amount); err != nil {\n		return TransferFailed\n	}\n	available := getAmount(c.State, tagAvailable, c.Caller)\n", "	available := getAmount(c.State, tagAvailable, c.Caller)\n	if err := c.Token.Pull(c.Caller, amount); err != nil {\n		return TransferFailed\n	}\n", "a deposit forgets the one made within its pull"},
 
 	// Cancelling, expiring.
 	{"scheduler/cancel.go", "	if e.payer != c.Caller {\n		return NotPayer\n	}\n", "", "anyone cancels"},
@@ -60,6 +61,7 @@ var mutants = []mutant{
 	{"scheduler/entry.go", "		return h.key&^HeightKey <= height\n", "		return h.key&^HeightKey < height\n", "a height is due one block late"},
 	{"scheduler/entry.go", "	case h.flags&FlagDetached != 0:\n		return true\n", "", "a selected entry is not passed"},
 	{"scheduler/entry.go", "return h.key < cursorSlot(r)", "return h.key <= cursorSlot(r)", "the cursor's own slot counts as passed"},
+	{"scheduler/entry.go", "s.Set(keyOf(tagEntry, id, wordDependsOn+uint64(i)/idsPerWord), w)", "s.Set(keyOf(tagEntry, id, wordDependsOn), w)", "the fifth dependency overwrites the first"},
 
 	// Queues and capacity.
 	{"scheduler/queue.go", "queueHead{h.reserved - release, uint64(len(kept))}", "queueHead{h.reserved, uint64(len(kept))}", "Guaranteed capacity is not given back"},
@@ -89,6 +91,7 @@ var mutants = []mutant{
 	{"scheduler/catchup.go", "	case e.sealed() && !c.keyKnown(s, e):\n		s.held[e.key] = true\n", "	case e.sealed() && !c.keyKnown(s, e):\n", "a sealed entry does not hold the cursor"},
 	{"scheduler/catchup.go", "			return key // unread\n", "", "an unread entry does not hold the cursor"},
 	{"scheduler/catchup.go", "s.reads -= n", "s.reads -= n / 2", "reads are undercounted"},
+	{"scheduler/catchup.go", "	s.nextHeight = c.scanKeys(s, HeightKey|cursorHeight(c.State), HeightKey|c.Height)\n	s.nextSlot = c.scanKeys(s, cursorSlot(c.State), c.Time)\n", "	s.nextSlot = c.scanKeys(s, cursorSlot(c.State), c.Time)\n	s.nextHeight = c.scanKeys(s, HeightKey|cursorHeight(c.State), HeightKey|c.Height)\n", "slots are read before heights"},
 
 	// Runs.
 	{"scheduler/execute.go", "&& !held.Lt(&fee)", "&& !held.Lt(&uint256.Int{})", "a short token balance is not skipped"},
@@ -100,6 +103,8 @@ var mutants = []mutant{
 	{"scheduler/execute.go", "	c.State.SetTemp(keyOf(tagRunning, 0, 0), wordOf(1))\n", "", "nothing says that a run is under way"},
 	{"scheduler/execute.go", "if need, ok := callsGas(calls, 0); !ok || need > e.gasLimit {", "if need, ok := callsGas(calls, 0); !ok || need > e.gasLimit+1 {", "sealed calls of one gas too many"},
 	{"scheduler/execute.go", "				return BadTarget // it became a MIP20 token (S-RUN-13)\n", "", "a token as a target at the run"},
+	{"scheduler/execute.go", "finished := e.dependsOnFinished>>i&1 == 1", "finished := e.dependsOnFinished>>(i&3)&1 == 1", "the mask of the fifth dependency is the first's"},
+	{"scheduler/execute.go", "return min(used, call.GasLimit), err", "return used, err", "a call's gas has no bound"},
 
 	// Retries.
 	{"scheduler/execute.go", "if e.attempts >= e.maxRetries {", "if e.attempts > e.maxRetries {", "one retry too many"},
@@ -143,6 +148,7 @@ var mutants = []mutant{
 	{"scheduler/execute.go", "c.capture(e, calls[0].Target)", "c.capture(e, calls[len(calls)-1].Target)", "the last target gets the reserve"},
 	{"scheduler/execute.go", "	if err := c.release(e); err != nil {\n		return err\n	}\n", "", "a final failure keeps the hold"},
 	{"scheduler/cancel.go", "	return c.release(e)\n", "	return nil\n", "a canceled entry keeps the hold"},
+	{"scheduler/reserve.go", "v.SetBytes(r.amount[:])", "v.SetBytes(r.amount[1:])", "the highest byte of a reserve is lost"},
 
 	// Opening.
 	{"scheduler/opening.go", "len(calls) > MaxCalls {", "len(calls) > MaxCalls+1 {", "a sealed entry of nine calls"},
@@ -185,6 +191,7 @@ var mutants = []mutant{
 	{"scheduler/beacon.go", "		case b.KeyAt(k.Slot) != nil:\n			return gk, fmt.Errorf(\"slot %d has its key\", k.Slot)\n", "", "a slot's key is replaced"},
 	{"scheduler/beacon.go", "MaxSlotKeys      = 64", "MaxSlotKeys      = 65", "65 slot keys"},
 	{"scheduler/beacon.go", "MaxConditionKeys = 32", "MaxConditionKeys = 33", "33 condition keys"},
+	{"scheduler/beacon.go", "bytes.Compare(k.Condition[:], u.Conditions[i-1].Condition[:]) <= 0", "bytes.Compare(k.Condition[:], u.Conditions[i-1].Condition[:]) < 0", "a condition key twice"},
 
 	// System transactions and reads.
 	{"scheduler/systemtx.go", "if len(s) == 1 && s[0] < 0x80 {", "if len(s) == 1 && s[0] <= 0x80 {", "RLP of the byte 0x80"},

@@ -60,4 +60,12 @@ var taskMutants = []mutant{
 	{"scheduler/tasks/delta.go", "	case b.At <= a.At:", "	case b.At < a.At:", "an interval of no time"},
 	{"scheduler/tasks/snapshot.go", "t.wake.deadline <= now}", "t.wake.deadline < now}", "overdue a moment late"},
 	{"scheduler/tasks/complete.go", "		if there = !r.settle(a, now); there {\n			a.span.record(&t.work)\n		}", "		a.span.record(&t.work)\n		there = !r.settle(a, now)", "the binding of what follows is not measured"},
+	{"scheduler/tasks/span.go", "p.CPU.record(growth(s.cpu, cpu))", "p.CPU.record(cpu)", "a run is charged the CPU time of its thread's past"},
+	{"scheduler/tasks/memory.go", "	m.Start, m.End = copyReading(m.Start), copyReading(m.End)\n", "", "snapshots share their memory readings"},
+	{"scheduler/tasks/complete.go", "if kind == OutcomeRetryableFailure {", "if kind == OutcomeRetryableFailure || kind == OutcomeInvariantFailure {", "an invariant failure adds to the streak"},
+	{"scheduler/tasks/control.go", "	t.request(now, deadline)\n", "	_ = now\n", "the delay that a command asked for is not shown"},
+	{"scheduler/tasks/handle.go", "|| max(t.wake.deadline, deadline) <= now) {", ") {", "a wake-up that is due is armed again"},
+	{"scheduler/tasks/work.go", "case !t.watchdog() || r.stopping:", "case !t.watchdog():", "a watchdog that panics in a shutdown stays lost"},
+	{"scheduler/tasks/register.go", "	case r.tasks[t.id] != nil:\n		return 0, ErrIdentityAlreadyRegistered\n	case len(r.tasks) >= MaxRegistrations:\n		return 0, ErrCapacity\n", "	case len(r.tasks) >= MaxRegistrations:\n		return 0, ErrCapacity\n	case r.tasks[t.id] != nil:\n		return 0, ErrIdentityAlreadyRegistered\n", "a duplicate is told to make room"},
+	{"scheduler/tasks/schedule.go", "s.at-now > math.MaxInt64 {", "s.at-now >= math.MaxInt64 {", "the longest delay is refused"},
 }
