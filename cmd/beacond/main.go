@@ -28,6 +28,6 @@ the result to all; then each runs "run". To try one out on this machine, run "de
 Exit codes: 0 done, 1 error, 2 wrong usage, 3 not yet (the same command works later).`,
 		Version: node.Version(),
 	}
-	root.AddCommand(initCmd(), genesisCmd(), runCmd(), statusCmd(), tasksCmd(), devnetCmd(), demoCmd(), replayCmd())
+	root.AddCommand(initCmd(), genesisCmd(), runCmd(), statusCmd(), tasksCmd(), devnetCmd(), demoCmd(), replayCmd(), oracleCmd())
 	return root
 }

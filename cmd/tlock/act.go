@@ -11,6 +11,7 @@ import (
 	"github.com/holiman/uint256"
 	"github.com/spf13/cobra"
 
+	"github.com/daybreak-beacon/daybreak/cmd/internal/account"
 	"github.com/daybreak-beacon/daybreak/cmd/internal/api"
 	"github.com/daybreak-beacon/daybreak/cmd/internal/cli"
 	"github.com/daybreak-beacon/daybreak/scheduler"
@@ -66,8 +67,8 @@ func entryActCmds() (cmds []*cobra.Command) {
 				if err != nil {
 					return err
 				}
-				done, err := a.send(cmd.Context(), func(context.Context, *api.Client, api.Account) ([]call, error) {
-					return []call{{common.Address(scheduler.Address), e.input(id)}}, nil
+				done, err := a.send(cmd.Context(), func(context.Context, *api.Client, api.Account) ([]account.Call, error) {
+					return []account.Call{{To: common.Address(scheduler.Address), Input: e.input(id)}}, nil
 				})
 				if errors.Is(err, errRefused) {
 					return cli.Hint(err, fmt.Sprintf("\"tlock entry %d\" tells how it is", id))
@@ -100,7 +101,7 @@ there.`,
 		Example: `  tlock deposit --node http://127.0.0.1:26680 --key-file account.key 1000000000`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.escrow(cmd, args[0], "Deposited", "deposited %s", func(policy api.Policy, who api.Account, amount *uint256.Int) ([]call, error) {
+			return a.escrow(cmd, args[0], "Deposited", "deposited %s", func(policy api.Policy, who api.Account, amount *uint256.Int) ([]account.Call, error) {
 				// The approval would stand in a block before the deposit could be tried.
 				if err := enough(who, who.Balance, amount, "gas tokens", "give it gas tokens, or deposit less"); err != nil {
 					return nil, err
@@ -124,11 +125,11 @@ available; "tlock cancel" frees it. If your account quarantines what it receives
 		Example: `  tlock withdraw --node http://127.0.0.1:26680 --key-file account.key 1000000000`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.escrow(cmd, args[0], "Withdrawn", "withdrew %s", func(_ api.Policy, who api.Account, amount *uint256.Int) ([]call, error) {
+			return a.escrow(cmd, args[0], "Withdrawn", "withdrew %s", func(_ api.Policy, who api.Account, amount *uint256.Int) ([]account.Call, error) {
 				if err := enough(who, who.Escrow, amount, "in escrow that is not locked", `"tlock cancel" frees what is locked for an entry`); err != nil {
 					return nil, err
 				}
-				return []call{{common.Address(scheduler.Address), scheduler.WithdrawInput(*amount)}}, nil
+				return []account.Call{{To: common.Address(scheduler.Address), Input: scheduler.WithdrawInput(*amount)}}, nil
 			})
 		},
 	}
@@ -149,12 +150,12 @@ func enough(who api.Account, has string, amount *uint256.Int, what, hint string)
 }
 
 // escrow sends the calls about an amount and prints the event that the last of them leaves.
-func (a *act) escrow(cmd *cobra.Command, text, event, says string, calls func(api.Policy, api.Account, *uint256.Int) ([]call, error)) error {
+func (a *act) escrow(cmd *cobra.Command, text, event, says string, calls func(api.Policy, api.Account, *uint256.Int) ([]account.Call, error)) error {
 	amount, err := parseAmount(text)
 	if err != nil || text == "" || amount.IsZero() {
 		return cli.Usage("%q is not an amount: a number above zero, in base units of the gas token", shorten(text))
 	}
-	done, err := a.send(cmd.Context(), func(ctx context.Context, c *api.Client, who api.Account) ([]call, error) {
+	done, err := a.send(cmd.Context(), func(ctx context.Context, c *api.Client, who api.Account) ([]account.Call, error) {
 		policy, err := c.Policy(ctx)
 		if err != nil {
 			return nil, err
@@ -179,7 +180,7 @@ var errRefused = errors.New("the scheduler refused")
 const inclusion = 30 * time.Second
 
 // send signs and posts the calls, and waits for the last one's block. A call that stands alone is tried before it is sent.
-func (a *act) send(ctx context.Context, make func(context.Context, *api.Client, api.Account) ([]call, error)) (done api.Receipt, err error) {
+func (a *act) send(ctx context.Context, make func(context.Context, *api.Client, api.Account) ([]account.Call, error)) (done api.Receipt, err error) {
 	if a.keyFile == "" {
 		return done, cli.Usage("whose? give --key-file FILE")
 	}
@@ -188,7 +189,7 @@ func (a *act) send(ctx context.Context, make func(context.Context, *api.Client, 
 		return done, err
 	}
 	defer c.Close()
-	who, err := readAccount(a.keyFile)
+	who, err := account.Read(a.keyFile)
 	if err != nil {
 		return done, err
 	}
@@ -196,7 +197,7 @@ func (a *act) send(ctx context.Context, make func(context.Context, *api.Client, 
 	if err != nil {
 		return done, err
 	}
-	state, err := c.Account(ctx, who.address.Hex())
+	state, err := c.Account(ctx, who.Address.Hex())
 	if err != nil {
 		return done, err
 	}
@@ -205,7 +206,7 @@ func (a *act) send(ctx context.Context, make func(context.Context, *api.Client, 
 		return done, err
 	}
 	if len(calls) == 1 {
-		_, err := c.Try(ctx, api.Call{From: who.address.Hex(), To: calls[0].to.Hex(), Input: hex0x(calls[0].input)})
+		_, err := c.Try(ctx, api.Call{From: who.Address.Hex(), To: calls[0].To.Hex(), Input: hex0x(calls[0].Input)})
 		if why, refused := api.Refused(err); refused {
 			return done, fmt.Errorf("%w: %s", errRefused, cli.Word(why))
 		}
@@ -213,7 +214,7 @@ func (a *act) send(ctx context.Context, make func(context.Context, *api.Client, 
 			return done, err
 		}
 	}
-	hashes, err := who.send(ctx, c, network.Namespace.ChainID(), state.Nonce, calls)
+	hashes, err := who.Send(ctx, c, network.Namespace.ChainID(), state.Nonce, calls)
 	if err != nil {
 		return done, err
 	}
@@ -223,8 +224,8 @@ func (a *act) send(ctx context.Context, make func(context.Context, *api.Client, 
 // settle waits for the block of a transaction and tells if it failed there.
 func settle(ctx context.Context, c *api.Client, hash string) (api.Receipt, error) {
 	end := time.Now().Add(inclusion)
-	done, err := receiptOf(ctx, c, hash, func(context.Context) (bool, error) { return time.Now().After(end), nil })
-	if errors.Is(err, errNoBlock) {
+	done, err := account.Receipt(ctx, c, hash, func(context.Context) (bool, error) { return time.Now().After(end), nil })
+	if errors.Is(err, account.ErrNoBlock) {
 		return done, cli.Hint(fmt.Errorf("transaction %s is in no block after %s", hash, inclusion), "the network stands still; the transaction waits and may still be done")
 	}
 	if err == nil && !done.Success {

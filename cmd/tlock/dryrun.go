@@ -67,7 +67,7 @@ func (r *request) print(w io.Writer, oneLine bool) error {
 		To: scheduler.Address.String(), Input: hex0x(scheduler.ScheduleInput(r.params)),
 	}
 	if r.payer != nil {
-		out.Payer = scheduler.Addr(r.payer.address).String()
+		out.Payer = scheduler.Addr(r.payer.Address).String()
 	}
 	enc := json.NewEncoder(w)
 	if !oneLine {

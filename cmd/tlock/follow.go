@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -21,29 +20,6 @@ func pause(ctx context.Context) error {
 		return nil
 	case <-ctx.Done():
 		return cli.NotYet(fmt.Errorf("interrupted while waiting for a block"))
-	}
-}
-
-// errNoBlock: a transaction is in no block, and none can take it any more.
-var errNoBlock = errors.New("the transaction is in no block")
-
-// receiptOf waits until the transaction is in a block. tooLate tells whether no block can take it any more.
-func receiptOf(ctx context.Context, c *api.Client, hash string, tooLate func(context.Context) (bool, error)) (api.Receipt, error) {
-	for {
-		late, err := tooLate(ctx) // asked first: the answer must not be older than the receipt
-		if err != nil {
-			return api.Receipt{}, err
-		}
-		r, err := c.Receipt(ctx, hash)
-		if err == nil || !api.NotYet(err) {
-			return r, err
-		}
-		if late {
-			return api.Receipt{}, errNoBlock
-		}
-		if err := pause(ctx); err != nil {
-			return api.Receipt{}, err
-		}
 	}
 }
 

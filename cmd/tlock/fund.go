@@ -9,6 +9,7 @@ import (
 	"github.com/ethereum/go-ethereum/crypto"
 	"github.com/holiman/uint256"
 
+	"github.com/daybreak-beacon/daybreak/cmd/internal/account"
 	"github.com/daybreak-beacon/daybreak/cmd/internal/api"
 	"github.com/daybreak-beacon/daybreak/cmd/internal/cli"
 	"github.com/daybreak-beacon/daybreak/scheduler"
@@ -17,7 +18,7 @@ import (
 // submit posts the schedule call, and before it what makes it payable. It returns the schedule transaction's hash. What is left to
 // pay later is noted.
 func (r *request) submit(ctx context.Context, note io.Writer) (string, error) {
-	state, err := r.node.Account(ctx, r.payer.address.Hex())
+	state, err := r.node.Account(ctx, r.payer.Address.Hex())
 	if err != nil {
 		return "", err
 	}
@@ -29,8 +30,8 @@ func (r *request) submit(ctx context.Context, note io.Writer) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	calls = append(append(calls, reserve...), call{common.Address(scheduler.Address), scheduler.ScheduleInput(r.params)})
-	hashes, err := r.payer.send(ctx, r.node, r.chainID, state.Nonce, calls)
+	calls = append(append(calls, reserve...), account.Call{To: common.Address(scheduler.Address), Input: scheduler.ScheduleInput(r.params)})
+	hashes, err := r.payer.Send(ctx, r.node, r.chainID, state.Nonce, calls)
 	if err != nil {
 		return "", err
 	}
@@ -38,7 +39,7 @@ func (r *request) submit(ctx context.Context, note io.Writer) (string, error) {
 }
 
 // fundFee is what has to happen before the fee of the first run can be locked: approve and deposit what escrow lacks.
-func (r *request) fundFee(state api.Account, note io.Writer) ([]call, error) {
+func (r *request) fundFee(state api.Account, note io.Writer) ([]account.Call, error) {
 	escrow, err1 := uint256.FromDecimal(state.Escrow)
 	balance, err2 := uint256.FromDecimal(state.Balance)
 	if err1 != nil || err2 != nil {
@@ -50,7 +51,7 @@ func (r *request) fundFee(state api.Account, note io.Writer) ([]call, error) {
 	}
 	missing := new(uint256.Int).Sub(r.fee, escrow)
 	if balance.Cmp(missing) < 0 {
-		return nil, cli.Hint(fmt.Errorf("account %s has %s gas tokens and %s in escrow, and the entry costs %s", r.payer.address, balance.Dec(), escrow.Dec(), r.fee.Dec()),
+		return nil, cli.Hint(fmt.Errorf("account %s has %s gas tokens and %s in escrow, and the entry costs %s", r.payer.Address, balance.Dec(), escrow.Dec(), r.fee.Dec()),
 			"send it gas tokens, or lower --gas-price")
 	}
 	return deposit(common.Address(r.checker.policy.GasToken), missing), nil
@@ -76,16 +77,16 @@ func min256(a, b *uint256.Int) *uint256.Int {
 }
 
 // deposit approves an amount of the gas token to the scheduler and pays it into escrow.
-func deposit(gasToken common.Address, amount *uint256.Int) []call {
-	return []call{{gasToken, approveInput(amount)}, {common.Address(scheduler.Address), scheduler.DepositInput(*amount)}}
+func deposit(gasToken common.Address, amount *uint256.Int) []account.Call {
+	return []account.Call{{To: gasToken, Input: approveInput(amount)}, {To: common.Address(scheduler.Address), Input: scheduler.DepositInput(*amount)}}
 }
 
 // fundReserve approves the reserve of every run, on top of what is approved already: that may be for other entries.
-func (r *request) fundReserve(ctx context.Context) ([]call, error) {
+func (r *request) fundReserve(ctx context.Context) ([]account.Call, error) {
 	if !reserves(r.params) {
 		return nil, nil
 	}
-	token, owner := common.Address(r.params.ReserveToken), r.payer.address
+	token, owner := common.Address(r.params.ReserveToken), r.payer.Address
 	balance, err := readToken(ctx, r.node, token, "balanceOf(address)", owner)
 	if err != nil {
 		return nil, err
@@ -103,7 +104,7 @@ func (r *request) fundReserve(ctx context.Context) ([]call, error) {
 	if _, over := all.AddOverflow(all, approved); over {
 		all.SetAllOne()
 	}
-	return []call{{token, approveInput(all)}}, nil
+	return []account.Call{{To: token, Input: approveInput(all)}}, nil
 }
 
 // readToken calls one of a token's reads, which returns an amount.

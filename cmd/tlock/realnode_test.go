@@ -18,8 +18,11 @@ import (
 	"github.com/daybreak-beacon/daybreak/scheduler/chain"
 )
 
-// startNode runs a network of one real validator, with an account that has gas tokens. It returns its URL and the account's key
-// in hex.
+// mip20 is a token of startNode's network.
+var mip20 = node.Address{19: 0x70}
+
+// startNode runs a network of one real validator, with an account that has gas tokens and 1,000 of the token mip20, and writes the
+// oracle's items: PRICE, with the value 2000, and NEW, never written. It returns its URL and the account's key in hex.
 func startNode(t *testing.T) (url, key string) {
 	t.Helper()
 	account, err := crypto.GenerateKey()
@@ -44,6 +47,10 @@ func startNode(t *testing.T) (url, key string) {
 	g, err := node.NewGenesis(node.GenesisOptions{
 		ChainID: 9, Time: uint64(time.Now().Unix()), GasToken: node.DefaultGasToken, Treasury: node.DefaultTreasury,
 		Balances: chain.Balances{crypto.PubkeyToAddress(account.PublicKey): uint256.NewInt(1e15)},
+		Tokens:   chain.Tokens{mip20: {crypto.PubkeyToAddress(account.PublicKey): uint256.NewInt(1000)}},
+		Catalog: &chain.Catalog{
+			Writers: []chain.Addr{crypto.PubkeyToAddress(account.PublicKey)}, Items: []chain.Item{{Name: "PRICE", Value: "2000"}, {Name: "NEW"}},
+		},
 	}, []node.Descriptor{d})
 	if err != nil {
 		t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 	"github.com/holiman/uint256"
 	"github.com/spf13/cobra"
 
+	"github.com/daybreak-beacon/daybreak/cmd/internal/account"
 	"github.com/daybreak-beacon/daybreak/cmd/internal/api"
 	"github.com/daybreak-beacon/daybreak/cmd/internal/cli"
 	"github.com/daybreak-beacon/daybreak/scheduler"
@@ -88,8 +89,8 @@ type request struct {
 	cost    uint64
 	fee     *uint256.Int
 	checker checker
-	payer   *account    // nil for an open entry's dry run
-	node    *api.Client // nil for a dry run without one
+	payer   *account.Account // nil for an open entry's dry run
+	node    *api.Client      // nil for a dry run without one
 	info    api.Info
 	chainID *big.Int
 }
@@ -112,7 +113,7 @@ func (s *scheduling) run(cmd *cobra.Command) error {
 		defer r.node.Close()
 	}
 	if s.keyFile != "" {
-		if r.payer, err = readAccount(s.keyFile); err != nil {
+		if r.payer, err = account.Read(s.keyFile); err != nil {
 			return err
 		}
 	}
@@ -179,9 +180,9 @@ func (s *scheduling) seal(ctx context.Context, r *request) error {
 		return nil
 	}
 	p := &r.params
-	to := tlock.SlotSeal(p.Slot, r.payer.address)
+	to := tlock.SlotSeal(p.Slot, r.payer.Address)
 	if conditional(*p) {
-		to, err = tlock.ConditionSeal(tlock.Condition{Payer: r.payer.address, Item: p.When.Item, Kind: p.When.Kind, Operand: p.When.Operand, NotBefore: p.Slot})
+		to, err = tlock.ConditionSeal(tlock.Condition{Payer: r.payer.Address, Item: p.When.Item, Kind: p.When.Kind, Operand: p.When.Operand, NotBefore: p.Slot})
 		if err != nil {
 			return err
 		}
@@ -196,7 +197,7 @@ func (s *scheduling) seal(ctx context.Context, r *request) error {
 
 // try has the node try the call. What it lacks of escrow and allowance is not there yet.
 func (r *request) try(ctx context.Context) error {
-	_, err := r.node.Try(ctx, api.Call{From: r.payer.address.Hex(), To: scheduler.Address.String(), Input: fmt.Sprintf("%#x", scheduler.ScheduleInput(r.params))})
+	_, err := r.node.Try(ctx, api.Call{From: r.payer.Address.Hex(), To: scheduler.Address.String(), Input: fmt.Sprintf("%#x", scheduler.ScheduleInput(r.params))})
 	why, refused := api.Refused(err)
 	if !refused {
 		return err
@@ -242,8 +243,8 @@ const lateBlock = 15 * time.Second
 
 // entryOf waits until the transaction is in a block, and returns the entry it made. Once slot or height has come no block can take it.
 func (r *request) entryOf(ctx context.Context, hash string) (uint64, error) {
-	receipt, err := receiptOf(ctx, r.node, hash, r.tooLate)
-	if errors.Is(err, errNoBlock) {
+	receipt, err := account.Receipt(ctx, r.node, hash, r.tooLate)
+	if errors.Is(err, account.ErrNoBlock) {
 		return 0, cli.Hint(fmt.Errorf("its time has come and transaction %s is in no block: nothing was scheduled", hash),
 			"the network stands still, or the node does not pass transactions on: ask another node")
 	}

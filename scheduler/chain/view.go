@@ -23,6 +23,15 @@ func (c *Chain) Call(from, to Addr, input []byte) ([]byte, error) {
 // Balance is how much of the gas token the account holds.
 func (c *Chain) Balance(a Addr) uint256.Int { return c.state().Balance(scheduler.Addr(a)) }
 
+// TokenBalance is how much of a MIP20 token the account can spend, and how much the scheduler holds for its entries' reserves.
+func (c *Chain) TokenBalance(token, a Addr) (balance, held uint256.Int) {
+	host := c.state()
+	return host.TokenBalance(scheduler.Addr(token), scheduler.Addr(a)), host.Held(scheduler.Addr(token), scheduler.Addr(a))
+}
+
+// Item is what the oracle catalog knows of an item, and whether it lists it.
+func (c *Chain) Item(id Hash) (it scheduler.Item, listed bool) { return c.state().Item(scheduler.Word(id)) }
+
 // Nonce is the next nonce of the account.
 func (c *Chain) Nonce(a Addr) uint64 { return getNonce(c.state().Space(accountsAddress), a) }
 

@@ -6,14 +6,16 @@
 //	GET  /v1/policy                 what the scheduler allows and costs
 //	GET  /v1/entries/{id}           an entry of the scheduler
 //	GET  /v1/entries/{id}/runs      receipts of its runs in recent blocks, oldest first
-//	GET  /v1/accounts/{address}     nonce, balance and escrow of an account
+//	GET  /v1/accounts/{address}     nonce, balances and escrow of an account
+//	GET  /v1/items                  the oracle items that the genesis lists
+//	GET  /v1/items/{item}           an oracle item, by its name or its id
 //	GET  /v1/blocks/{number}        a recent block; "latest" for the head
 //	GET  /v1/blocks/{number}/certificate  who voted for it: the proof that it is final; "latest" for the newest
 //	GET  /v1/evidence               votes of one validator for two blocks at one height
 //	POST /v1/transactions           a signed Ethereum transaction, as bytes or 0x hex
 //	GET  /v1/transactions/{hash}    its receipt
 //	POST /v1/call                   a call tried on the head's state, without effect
-//	GET  /v1/stream                 blocks, keys and entries as server-sent events
+//	GET  /v1/stream                 blocks, keys, entries and oracle items as server-sent events
 //
 // Bytes are 0x hex, amounts are decimal strings (they may exceed 2^53), times are unix seconds. An error has a JSON body
 // with what went wrong and what would help. What is not there yet is 404 with a Retry-After header; what never will be is
@@ -77,6 +79,27 @@ type Account struct {
 	Balance   string `json:"balance"`   // of the gas token
 	Escrow    string `json:"escrow"`    // available at the scheduler
 	Allowance string `json:"allowance"` // of the gas token, given to the scheduler
+
+	Tokens []Token `json:"tokens,omitempty"` // what it has of the genesis' MIP20 tokens
+}
+
+// Token is what an account has of a MIP20 token.
+type Token struct {
+	Token   string `json:"token"`
+	Balance string `json:"balance"` // what it can spend
+	Held    string `json:"held"`    // by the scheduler, for the reserves of its entries
+}
+
+// Item is the answer of /v1/items/{item}: what the oracle catalog says of an item (document 002 "Conditional entries").
+type Item struct {
+	Item     string `json:"item"`           // its id: keccak256 of its name
+	Name     string `json:"name,omitempty"` // if the genesis names it
+	Listed   bool   `json:"listed"`
+	Halted   bool   `json:"halted"`
+	Disputed bool   `json:"disputed"`
+	Value    string `json:"value,omitempty"`     // of the latest write; none if there was no write, like the rest
+	Block    uint64 `json:"block,omitempty"`     // of the latest write; 0 for one of the genesis
+	Time     uint64 `json:"timestamp,omitempty"` // of that block
 }
 
 // Policy is the answer of /v1/policy: what the network's scheduler allows and costs (document 002 "Policy").
@@ -147,13 +170,13 @@ type Log struct {
 	Address string   `json:"address"`
 	Topics  []string `json:"topics"`
 	Data    string   `json:"data"`
-	Name    string   `json:"name,omitempty"` // of a scheduler event, such as Executed
+	Name    string   `json:"name,omitempty"` // of an event of the scheduler or the oracle catalog, such as Executed
 	ID      uint64   `json:"id,omitempty"`   // entry of a scheduler event
-	Args    Args     `json:"args,omitempty"` // of a scheduler event
+	Args    Args     `json:"args,omitempty"` // of such an event
 }
 
-// Args are the arguments of a scheduler event by their names in document 002: numbers in decimal, addresses in hex, booleans as
-// "true" and "false".
+// Args are the arguments of an event by their names, for a scheduler event those in document 002: numbers in decimal, addresses and
+// items in hex, booleans as "true" and "false".
 type Args map[string]string
 
 // Receipt is the answer of /v1/transactions/{hash}, and part of a Block.
@@ -213,7 +236,8 @@ type Returned struct {
 	Data string `json:"data"`
 }
 
-// Event is one message of /v1/stream. Data is a Block for "block", a Key for "key", a SchedulerEvent for "entry" and "escrow".
+// Event is one message of /v1/stream. Data is a Block for "block", a Key for "key", a SchedulerEvent for "entry" and "escrow", an
+// ItemEvent for "item".
 type Event struct {
 	ID   uint64
 	Kind string
@@ -226,12 +250,23 @@ const (
 	EventKey    = "key"
 	EventEntry  = "entry"  // Scheduled, Executed, ExecutionFailed, Recurred, RecurrenceStarved, Paused, Cancelled, Expired
 	EventEscrow = "escrow" // Deposited, Withdrawn
+	EventItem   = "item"   // Written, Flags, Listed, Delisted
 )
 
 // SchedulerEvent is one event of the scheduler contract.
 type SchedulerEvent struct {
 	ID    uint64 `json:"id,omitempty"` // of the entry; none for an event of escrow
 	What  string `json:"what"`         // name of the event
+	Args  Args   `json:"args"`
+	Block uint64 `json:"block"`
+	Time  uint64 `json:"timestamp"`
+}
+
+// ItemEvent is one event of the oracle catalog.
+type ItemEvent struct {
+	Item  string `json:"item"`
+	Name  string `json:"name,omitempty"` // of the item, if the genesis names it
+	What  string `json:"what"`           // name of the event
 	Args  Args   `json:"args"`
 	Block uint64 `json:"block"`
 	Time  uint64 `json:"timestamp"`

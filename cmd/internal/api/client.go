@@ -96,6 +96,16 @@ func (c *Client) Account(ctx context.Context, address string) (out Account, err 
 	return out, c.get(ctx, "/v1/accounts/"+url.PathEscape(address), &out)
 }
 
+// Items asks for the oracle items that the genesis lists.
+func (c *Client) Items(ctx context.Context) (out []Item, err error) {
+	return out, c.get(ctx, "/v1/items", &out)
+}
+
+// Item asks for an oracle item, by its name or its id in hex.
+func (c *Client) Item(ctx context.Context, item string) (out Item, err error) {
+	return out, c.get(ctx, "/v1/items/"+url.PathEscape(item), &out)
+}
+
 // Block asks for a recent block.
 func (c *Client) Block(ctx context.Context, number uint64) (out Block, err error) {
 	return out, c.get(ctx, "/v1/blocks/"+strconv.FormatUint(number, 10), &out)

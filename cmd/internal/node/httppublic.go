@@ -31,6 +31,8 @@ func (n *Node) publicHandler() http.Handler {
 	get("/v1/entries/{id}", n.getEntry)
 	get("/v1/entries/{id}/runs", n.getRuns)
 	get("/v1/accounts/{address}", n.getAccount)
+	get("/v1/items", n.getItems)
+	get("/v1/items/{item}", n.getItem)
 	get("/v1/blocks/{number}", n.getBlock)
 	get("/v1/blocks/{number}/certificate", n.getCertificate)
 	get("/v1/evidence", n.getEvidence)
@@ -252,6 +254,7 @@ func (n *Node) getAccount(r *http.Request) (any, error) {
 	balance, escrow := n.chain.Balance(a), n.chain.Scheduler().Balance(scheduler.Addr(a))
 	return api.Account{
 		Address: addressJSON(a), Nonce: n.chain.Mempool().NextNonce(a), Balance: balance.Dec(), Escrow: escrow.Dec(), Allowance: allowance,
+		Tokens: n.tokensJSON(a),
 	}, nil
 }
 

@@ -65,6 +65,7 @@ type Node struct {
 	log        *slog.Logger
 	genesis    *chain.Genesis
 	hash       [32]byte
+	itemNames  map[chain.Hash]string // of the oracle's items, from the genesis
 	ns         tlock.Namespace
 	self       uint32
 	key        ed25519.PrivateKey
@@ -161,7 +162,7 @@ func (n *Node) readHome() (err error) {
 	if n.genesis, err = n.home.LoadGenesis(); err != nil {
 		return err
 	}
-	n.hash = n.genesis.Hash()
+	n.hash, n.itemNames = n.genesis.Hash(), itemNames(n.genesis)
 	if n.ns, err = tlock.NewNamespace(new(big.Int).SetUint64(n.genesis.ChainID), n.hash); err != nil {
 		return err
 	}

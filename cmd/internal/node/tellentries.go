@@ -10,7 +10,7 @@ import (
 	"github.com/daybreak-beacon/daybreak/scheduler/chain"
 )
 
-// tellReceipt tells what a transaction did at the scheduler: metrics, the event stream, and one log line a run.
+// tellReceipt tells what a transaction did at the scheduler and the oracle catalog: metrics, the event stream, and one log line a run.
 func (n *Node) tellReceipt(h *chain.Header, r *chain.Receipt) {
 	events := eventsOf(r)
 	for _, e := range events {
@@ -21,6 +21,7 @@ func (n *Node) tellReceipt(h *chain.Header, r *chain.Receipt) {
 		}
 		n.events.publish(kind, api.SchedulerEvent{ID: e.ID, What: e.Name, Args: e.Args, Block: h.Number, Time: h.Time})
 	}
+	n.tellItems(h, r)
 	for _, l := range entryLines(r, events) {
 		n.log.Info(l.text, append([]any{"entry", l.entry, "height", h.Number, "slot", h.Time}, l.attrs...)...)
 	}

@@ -69,6 +69,9 @@ func receiptJSON(a *chain.Applied, i int) api.Receipt {
 		if e, ok := decodeLog(l); ok {
 			j.Name, j.ID, j.Args = e.Name, e.ID, e.Args
 		}
+		if what, _, args, ok := decodeItemLog(l); ok {
+			j.Name, j.Args = what, args
+		}
 		out.Logs = append(out.Logs, j)
 	}
 	return out
