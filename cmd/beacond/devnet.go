@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -26,7 +27,8 @@ func devnetCmd() *cobra.Command {
 merged on stderr. Ctrl-C stops all of them.
 
 stdout tells scripts where things are, one per line: "node INDEX URL" for each validator, "account FILE" for the key of
-an account with gas tokens, and "ready" once slots get their keys.`,
+an account with gas tokens, and "ready" once slots get their keys. The account also has the token
+` + strings.ToLower(devnet.Token.Hex()) + `, and writes the oracle item ` + devnet.Item.Name + ` ("beacond oracle").`,
 		Example: `  beacond devnet
   beacond devnet -n 7 --dir /tmp/net --exit-after 60s`,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -30,7 +30,9 @@ func (c *Chain) TokenBalance(token, a Addr) (balance, held uint256.Int) {
 }
 
 // Item is what the oracle catalog knows of an item, and whether it lists it.
-func (c *Chain) Item(id Hash) (it scheduler.Item, listed bool) { return c.state().Item(scheduler.Word(id)) }
+func (c *Chain) Item(id Hash) (it scheduler.Item, listed bool) {
+	return c.state().Item(scheduler.Word(id))
+}
 
 // Nonce is the next nonce of the account.
 func (c *Chain) Nonce(a Addr) uint64 { return getNonce(c.state().Space(accountsAddress), a) }
