@@ -26,6 +26,8 @@ func (c *call) resume(id uint64) error {
 	if e.payer != c.Caller {
 		return NotPayer
 	}
+	e.status = Failed // before the next period's reserve is held: a token that calls back finds the series resumed
+	writeHead(c.State, id, e.head)
 	if err := c.schedulePeriod(e); err != nil {
 		return err
 	}
