@@ -16,8 +16,8 @@ import (
 // without it may sign two blocks at one height, and be proven to have done so.
 //
 // The file is a header, magic || public key || checksum, and records of u64 height, 32 bytes of digest and 8 bytes of checksum, each
-// over the checksum before it. Record returns when the bytes are on disk. An incomplete last record is what a crash leaves: its vote
-// never left, and it is cut off. Anything else that is wrong is ErrJournal.
+// over the checksum before it. Record returns when the bytes are on disk. An incomplete last record, cut short or with zeros at its
+// beginning or end, is what a crash leaves: its vote never left, and it is cut off. Anything else that is wrong is ErrJournal.
 type Journal struct {
 	path string
 	f    *os.File
@@ -128,7 +128,7 @@ func (j *Journal) load(key PublicKey) error {
 	j.sum, j.size = [checksumSize]byte(want[headerSize-checksumSize:]), int64(headerSize)
 	for rest := data[headerSize:]; len(rest) > 0; rest = rest[recordSize:] {
 		if len(rest) < recordSize || !j.take(rest[:recordSize]) {
-			if len(rest) > recordSize {
+			if len(rest) > recordSize || len(rest) == recordSize && !torn(rest) {
 				return j.damaged("record %d of it does not fit its checksum", (j.size-int64(headerSize))/int64(recordSize)+1)
 			}
 			return j.cut()
@@ -147,6 +147,12 @@ func (j *Journal) take(record []byte) bool {
 	j.last = Block{Height: height, Digest: [32]byte(record[8:40])}
 	j.sum, j.size = sum, j.size+int64(recordSize)
 	return true
+}
+
+// torn says whether a crash may have left a whole record like this: a part of it, up to the end of a disk's sector or from there on, was
+// never written. Of any other record the vote may have left.
+func torn(record []byte) bool {
+	return binary.BigEndian.Uint64(record) == 0 || record[recordSize-1] == 0
 }
 
 // cut removes an incomplete last record, so that the next one follows the last whole one.

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 )
 
@@ -67,8 +68,9 @@ func TestJournalAtEveryLength(t *testing.T) {
 	for n := len(whole) - recordSize; n < len(whole); n++ {
 		torn := filepath.Join(t.TempDir(), "votes")
 		for name, data := range map[string][]byte{
-			"cut":    whole[:n],
-			"zeroed": append(append([]byte{}, whole[:n]...), make([]byte, len(whole)-n)...),
+			"cut":        whole[:n],
+			"zeroed":     append(append([]byte{}, whole[:n]...), make([]byte, len(whole)-n)...),
+			"begun late": slices.Concat(whole[:len(whole)-recordSize], make([]byte, max(8, n-len(whole)+recordSize)), whole[max(n, len(whole)-recordSize+8):]),
 		} {
 			if err := os.WriteFile(torn, data, 0o600); err != nil {
 				t.Fatal(err)
@@ -106,7 +108,7 @@ func TestJournalDamage(t *testing.T) {
 			}
 		}
 	}
-	for at := range len(whole) - recordSize {
+	for at := range whole {
 		flipped := append([]byte{}, whole...)
 		flipped[at] ^= 0x10
 		try("a flipped bit", flipped)
