@@ -1,9 +1,14 @@
 package replay_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/daybreak-beacon/daybreak/scheduler"
+	"github.com/daybreak-beacon/daybreak/scheduler/replay"
+	"github.com/daybreak-beacon/daybreak/tlock/bls"
 )
 
 // TestExtremes plays scripts whose numbers are as large as they can be written: nothing panics, and the output stays well formed.
@@ -99,6 +104,25 @@ func TestTimesAtTheEnd(t *testing.T) {
 		}
 		if c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("time %d, height %d: got error %v, want %q", c.time, c.height, err, c.want)
+		}
+	}
+}
+
+// TestMoreKeysThanAnUpdateHas: a line may name as many keys as fit into it, and none of them is made.
+func TestMoreKeysThanAnUpdateHas(t *testing.T) {
+	secret := bls.ScalarFromUint64(7)
+	policy := scheduler.DefaultPolicy()
+	policy.Treasury, policy.GasToken = scheduler.Addr{1}, scheduler.Addr{2}
+	for name, b := range map[string]replay.Block{
+		"slot":      {Time: 2_000_000, SlotKeys: make([]uint64, 1_000_000)},
+		"condition": {Time: 2_000_000, ConditionKeys: make([]scheduler.Word, 1_000_000)},
+	} {
+		p, err := replay.NewPlayer(replay.Genesis{ChainID: 1, Time: 99, GroupSecret: secret, Policy: policy})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.Block(b); !errors.Is(err, scheduler.ErrUpdate) {
+			t.Errorf("a million %s keys: %v", name, err)
 		}
 	}
 }

@@ -193,6 +193,15 @@ func (p *Player) update(b Block) (u scheduler.Update, err error) {
 	if p.secret.IsZero() && len(b.SlotKeys)+len(b.ConditionKeys) > 0 {
 		return u, errors.New("the block names keys, and there is no group_secret to make them with")
 	}
+	// A line may name millions, and each key costs a multiplication: what no update may have is refused before.
+	for _, list := range []struct {
+		n, most int
+		of      string
+	}{{len(b.SlotKeys), scheduler.MaxSlotKeys, "slot"}, {len(b.ConditionKeys), scheduler.MaxConditionKeys, "condition"}} {
+		if list.n > list.most {
+			return u, fmt.Errorf("%w: %d %s keys, at most %d", scheduler.ErrUpdate, list.n, list.of, list.most)
+		}
+	}
 	for _, slot := range b.SlotKeys {
 		u.Slots = append(u.Slots, scheduler.SlotKey{Slot: slot, Key: p.key(tlock.SlotIdentity(slot))})
 	}
