@@ -22,6 +22,7 @@ import (
 )
 
 func oracleCmd() *cobra.Command {
+	var o oracleFlags
 	cmd := &cobra.Command{
 		Use:   "oracle",
 		Short: "Write to the oracle's items, for which conditional entries wait",
@@ -31,7 +32,8 @@ does the same by transactions to 0x…fd; this is for trying out and for tests.
 
 ITEM is a name, such as ETH/USD, or the item's id: 0x and 64 hexadecimal digits.`,
 	}
-	cmd.AddCommand(oracleWriteCmd(), oracleListCmd())
+	o.flags(cmd)
+	cmd.AddCommand(oracleWriteCmd(&o), oracleListCmd(&o))
 	for _, a := range []struct {
 		use, short, done string
 		input            func(item api.Item, id scheduler.Word) []byte
@@ -49,7 +51,6 @@ ITEM is a name, such as ETH/USD, or the item's id: 0x and 64 hexadecimal digits.
 			return memory.DelistInput(id)
 		}},
 	} {
-		var o oracleFlags
 		sub := &cobra.Command{
 			Use: a.use + " ITEM", Short: a.short, Args: cobra.ExactArgs(1),
 			Example: "  beacond oracle " + a.use + " --node http://127.0.0.1:26680 --key-file account.key ETH/USD",
@@ -57,15 +58,13 @@ ITEM is a name, such as ETH/USD, or the item's id: 0x and 64 hexadecimal digits.
 				return o.send(cmd, args[0], a.done, a.input)
 			},
 		}
-		o.flags(sub)
 		cmd.AddCommand(sub)
 	}
 	return cmd
 }
 
-func oracleWriteCmd() *cobra.Command {
-	var o oracleFlags
-	cmd := &cobra.Command{
+func oracleWriteCmd(o *oracleFlags) *cobra.Command {
+	return &cobra.Command{
 		Use: "write ITEM VALUE", Short: "Write a value, in the item's own units",
 		Example: "  beacond oracle write --node http://127.0.0.1:26680 --key-file account.key ETH/USD 350000000000",
 		Args:    cobra.ExactArgs(2),
@@ -79,13 +78,10 @@ func oracleWriteCmd() *cobra.Command {
 			})
 		},
 	}
-	o.flags(cmd)
-	return cmd
 }
 
-func oracleListCmd() *cobra.Command {
-	var o oracleFlags
-	cmd := &cobra.Command{
+func oracleListCmd(o *oracleFlags) *cobra.Command {
+	return &cobra.Command{
 		Use: "list [ITEM]", Short: "List an item in the catalog; without ITEM, print those of the genesis",
 		Example: "  beacond oracle list --node http://127.0.0.1:26680",
 		Args:    cobra.MaximumNArgs(1),
@@ -105,8 +101,6 @@ func oracleListCmd() *cobra.Command {
 			return printItems(cmd.OutOrStdout(), items)
 		},
 	}
-	o.flags(cmd)
-	return cmd
 }
 
 func printItems(w io.Writer, items []api.Item) error {
@@ -140,8 +134,8 @@ func itemState(i api.Item) string {
 type oracleFlags struct{ node, keyFile string }
 
 func (o *oracleFlags) flags(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&o.node, "node", "", "base URL of a node, such as http://127.0.0.1:26680 (required)")
-	cmd.Flags().StringVar(&o.keyFile, "key-file", "", "file with a writer's secp256k1 key in hex")
+	cmd.PersistentFlags().StringVar(&o.node, "node", "", "base URL of a node, such as http://127.0.0.1:26680 (required)")
+	cmd.PersistentFlags().StringVar(&o.keyFile, "key-file", "", "file with a writer's secp256k1 key in hex")
 }
 
 func (o *oracleFlags) client() (*api.Client, error) {
