@@ -120,6 +120,9 @@ func TestJournalDamage(t *testing.T) {
 	copy(swapped[headerSize:], whole[headerSize+recordSize:headerSize+2*recordSize])
 	copy(swapped[headerSize+recordSize:], whole[headerSize:headerSize+recordSize])
 	try("two records swapped", swapped)
+	again, sum := encodeRecord(j.sum, block(3, 9))
+	after, _ := encodeRecord(sum, block(4, 4))
+	try("a second vote at a height", append(append(append([]byte{}, whole...), again...), after...))
 	try("a file too long", make([]byte, maxJournal+recordSize+1))
 }
 
@@ -191,6 +194,12 @@ func TestJournalGetsShorter(t *testing.T) {
 	}
 	j = openJournal(t, path, testKey)
 	last := j.Last()
+	if err := j.shorten(); err != nil {
+		t.Fatal(err)
+	}
+	if j = openJournal(t, path, testKey); j.Last() != last { // as after a crash before the next record
+		t.Errorf("shortened, it ends at %v, want %v", j.Last(), last)
+	}
 	record(t, j, block(last.Height+1, 2), block(last.Height+2, 3))
 	info, err := os.Stat(path)
 	if err != nil {
@@ -207,13 +216,18 @@ func TestJournalGetsShorter(t *testing.T) {
 
 // TestJournalAfterAFailedWrite: once a write failed nobody knows what is on disk, and nothing more is signed.
 func TestJournalAfterAFailedWrite(t *testing.T) {
-	j, _ := newJournal(t, testKey)
+	j, path := newJournal(t, testKey)
 	if err := j.f.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for range 2 {
+	for _, what := range []string{"a write that fails", "the next one, which would not"} {
 		if err := j.Record(block(1, 1)); !errors.Is(err, ErrJournal) {
-			t.Fatalf("%v, want ErrJournal", err)
+			t.Fatalf("%s: %v, want ErrJournal", what, err)
 		}
+		var err error
+		if j.f, err = os.OpenFile(path, os.O_RDWR, 0); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = j.f.Close() })
 	}
 }
