@@ -11,7 +11,7 @@ import (
 // Bounds of what is kept for readers.
 const (
 	keptCertificates = 4096
-	keptEvidence     = 256 // one pair of votes for each height and validator
+	keptEvidence     = 8 // pairs of votes of one validator, each of another height: it must not crowd out the others
 )
 
 // finalized is what this node knows of finality: the votes it counts, the newest final block, certificates and evidence.
@@ -89,18 +89,20 @@ func (f *finalized) advance(c *chain.Chain) error {
 	return nil
 }
 
-// keepEvidence adds a pair of votes, once for each validator and height.
+// keepEvidence adds a pair of votes, once for each validator and height, and only the first few of a validator.
 func (f *finalized) keepEvidence(e finality.Evidence) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	of := 0
 	for _, have := range f.evidence {
-		if have.First.Index == e.First.Index && have.First.Height == e.First.Height {
+		if have.First.Index != e.First.Index {
+			continue
+		}
+		if of++; have.First.Height == e.First.Height || of == keptEvidence {
 			return
 		}
 	}
-	if len(f.evidence) < keptEvidence {
-		f.evidence = append(f.evidence, e)
-	}
+	f.evidence = append(f.evidence, e)
 }
 
 func (f *finalized) refused(err error) {

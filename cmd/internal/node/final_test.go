@@ -24,3 +24,20 @@ func TestCertificatesOfSomeHeightsAreForgottenToo(t *testing.T) {
 		t.Errorf("the newest is %v", c)
 	}
 }
+
+// TestOneValidatorDoesNotCrowdOutEvidenceOfOthers: it may vote twice at as many heights as there are.
+func TestOneValidatorDoesNotCrowdOutEvidenceOfOthers(t *testing.T) {
+	f := new(finalized)
+	pair := func(index uint32, height uint64) finality.Evidence {
+		v := finality.Vote{Index: index, Block: finality.Block{Height: height}}
+		return finality.Evidence{First: v, Second: v}
+	}
+	for height := uint64(1); height <= 1000; height++ {
+		f.keepEvidence(pair(1, height))
+		f.keepEvidence(pair(1, height))
+	}
+	f.keepEvidence(pair(2, 1))
+	if _, got, _ := f.state(); len(got) != keptEvidence+1 || got[keptEvidence] != pair(2, 1) {
+		t.Errorf("%d pairs are kept", len(got))
+	}
+}

@@ -159,3 +159,30 @@ func TestNothingOpensWithoutVotes(t *testing.T) {
 		t.Errorf("slot %d, which no final block has reached, has the key %v", before.Head.Timestamp+2, k)
 	}
 }
+
+// TestAJournalThatIsThereIsNotLost: what an operator said of an earlier loss does not hold for the next one, even if the daemon was
+// killed before it could forget it.
+func TestAJournalThatIsThereIsNotLost(t *testing.T) {
+	home := newHomes(t, 1)[0]
+	votes, kept := home.Path("votes"), home.Path("votes.away")
+	for _, move := range [][2]string{{votes, kept}, {kept, votes}} {
+		if err := os.Rename(move[0], move[1]); err != nil {
+			t.Fatal(err)
+		}
+		if move[0] == votes {
+			if err := home.DeclareVotesLost(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	closeNode(t, start(t, home))
+	if err := os.Remove(votes); err != nil {
+		t.Fatal(err)
+	}
+	n := start(t, home)
+	defer closeNode(t, n)
+	waitInfo(t, client(t, n), "a block", func(i api.Info) bool { return i.Head.Number > 0 })
+	if info := waitInfo(t, client(t, n), "its state", func(api.Info) bool { return true }); !strings.Contains(info.NotVoting, "missing") {
+		t.Errorf("it lost its journal, nobody said so, and of voting it says %q", info.NotVoting)
+	}
+}
