@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/ethereum/go-ethereum/common"
@@ -70,7 +71,7 @@ func entryActCmds() (cmds []*cobra.Command) {
 				done, err := a.send(cmd.Context(), func(context.Context, *api.Client, api.Account) ([]account.Call, error) {
 					return []account.Call{{To: common.Address(scheduler.Address), Input: e.input(id)}}, nil
 				})
-				if errors.Is(err, errRefused) {
+				if errors.Is(err, errRefused) && !strings.Contains(err.Error(), scheduler.InsufficientEscrow.Name()) {
 					return cli.Hint(err, fmt.Sprintf("\"tlock entry %d\" tells how it is", id))
 				}
 				if err != nil {
@@ -182,7 +183,7 @@ const inclusion = 30 * time.Second
 // send signs and posts the calls, and waits for the last one's block. A call that stands alone is tried before it is sent.
 func (a *act) send(ctx context.Context, make func(context.Context, *api.Client, api.Account) ([]account.Call, error)) (done api.Receipt, err error) {
 	if a.keyFile == "" {
-		return done, cli.Usage("whose? give --key-file FILE")
+		return done, cli.Hint(cli.Usage("whose? give --key-file FILE"), account.KeyHint)
 	}
 	c, err := a.src.client()
 	if err != nil {

@@ -22,14 +22,14 @@ func newRoot() *cobra.Command {
 network of validators together, second by second, and none of them has it earlier.
 
 On a network's chain, "tlock schedule" has calls run at a time, sealed until then or open, again and again, or once an
-oracle says so; "tlock entry" tells how an entry is; cancel, expire, resume, deposit and withdraw do what their names say.
+oracle says so; "tlock entry" tells how an entry is, "tlock account" what an account has; cancel, expire, resume, deposit and withdraw do what their names say.
 
 Sealing needs the network's public data, from a network file (--network) or from a node (--node). Opening needs the key
 of the slot (second) the file was sealed to, which every node hands out once the slot is over.
 
 Exit codes: 0 done, 1 error, 2 wrong usage, 3 not yet (the same command works later).`,
 	}
-	root.AddCommand(sealCmd(), openCmd(), waitCmd(), verifyCmd(), inspectCmd(), scheduleCmd(), entryCmd(), depositCmd(), withdrawCmd(), vectorsCmd())
+	root.AddCommand(sealCmd(), openCmd(), waitCmd(), verifyCmd(), inspectCmd(), scheduleCmd(), entryCmd(), accountCmd(), depositCmd(), withdrawCmd(), vectorsCmd())
 	root.AddCommand(entryActCmds()...)
 	return root
 }

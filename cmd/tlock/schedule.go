@@ -74,7 +74,7 @@ and the runs of a series, one line a run. Exit code 1 if the last run failed, or
 	}
 	s.src.flags(cmd)
 	cmd.Flags().Lookup("network").Usage = "network file; without one, the node is believed about the group key"
-	cmd.Flags().StringVar(&s.keyFile, "key-file", "", "file with the account's secp256k1 key in hex (required)")
+	cmd.Flags().StringVar(&s.keyFile, "key-file", "", "file with the account's secp256k1 key in hex (required, but for the dry run of an open entry)")
 	s.terms.flags(cmd)
 	cmd.Flags().BoolVar(&s.dryRun, "dry-run", false, "send nothing: print the cost, the fee and the parameters as JSON")
 	cmd.Flags().BoolVar(&s.wait, "wait", false, "wait until the entry, and what follows from it, has run")
@@ -103,7 +103,7 @@ func (s *scheduling) run(cmd *cobra.Command) error {
 		return err
 	}
 	if s.keyFile == "" && !(s.dryRun && s.terms.open) {
-		return cli.Usage("who pays? give --key-file FILE")
+		return cli.Hint(cli.Usage("who pays? give --key-file FILE"), account.KeyHint)
 	}
 	r := &request{params: params, checker: checker{policy: scheduler.DefaultPolicy(), time: uint64(now.Unix()), sealed: !s.terms.open}}
 	if s.src.node != "" || !s.dryRun {

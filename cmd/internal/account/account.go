@@ -23,6 +23,9 @@ import (
 // txGas is the gas limit of the transactions sent here: enough for a call of the scheduler with the longest ciphertext.
 const txGas = 500_000
 
+// KeyHint goes with a key file that is not given.
+const KeyHint = `the account's secp256k1 key in hex: "beacond devnet" prints where one lies, "tlock account --help" makes one`
+
 // Account signs transactions.
 type Account struct {
 	Address common.Address

@@ -19,7 +19,7 @@
 //
 // Bytes are 0x hex, amounts are decimal strings (they may exceed 2^53), times are unix seconds. An error has a JSON body
 // with what went wrong and what would help. What is not there yet is 404 with a Retry-After header; what never will be is
-// 404 without one.
+// 404 without one, and 410 if a node once had it and keeps it no more.
 //
 // Nothing here needs to be trusted: a client that knows the group key verifies every slot key itself.
 package api
