@@ -60,8 +60,8 @@ and the runs of a series, one line a run. Exit code 1 if the last run failed, or
   # pay 500 of a token to the first call's target when entry 7 has succeeded
   tlock schedule … --in 1h --after 7 --reserve 0x00000000000000000000000000000000000070c4:500 --open
 
-  # once the price is written that high, hidden until then
-  tlock schedule … --when 'ETH/USD>=350000000000' --not-before 2030-01-01T00:00Z
+  # once the price is written that high
+  tlock schedule … --when 'ETH/USD>=350000000000' --not-before 2030-01-01T00:00Z --open
 
   # what would it cost?
   tlock schedule --in 1h --open --call 0x00000000000000000000000000000000000a11ce:50000: --dry-run`,
@@ -137,6 +137,9 @@ func (s *scheduling) run(cmd *cobra.Command) error {
 		if err := r.try(ctx); err != nil {
 			return err
 		}
+	}
+	if !s.terms.open && s.terms.condition != "" {
+		fmt.Fprintln(cmd.ErrOrStderr(), "note: validators do not sign conditions' keys yet: sealed, this entry will expire with a full refund; with --open it runs")
 	}
 	if s.dryRun {
 		return r.print(cmd.OutOrStdout(), s.asJSON)
