@@ -65,6 +65,11 @@
 //
 // # Limits
 //
+// Waiting is free once the fee is locked. An entry without a deadline, one of a height or with lateExecute, that depends on an entry
+// that watches may wait for ever, and moves or is read again in each block: some 2,000 of them under the default policy use up the
+// 1,024 reads and keep what is due behind them from running until it can expire with a full refund. Document 002 has it so; a chain
+// that cannot live with it refuses such dependencies before they reach the scheduler, or prices them by minGasPrice.
+//
 // Timestamps and heights stay below 2^60. State is words, laid out as storage.go says, and one blob of at most 4,268 bytes for an
 // entry's calls.
 //

@@ -95,6 +95,8 @@ func (t *Tally) Add(v Vote) (Verdict, *Job, error) {
 		return verdict, nil, nil
 	}
 	r := t.round(v.Height)
+	// What turned out to be bad makes room: a validator must not escape evidence by a forged vote sent first.
+	r.votes = slices.DeleteFunc(r.votes, func(b *ballot) bool { return b.Index == v.Index && b.state == bad })
 	var earlier *ballot
 	others := 0
 	for _, b := range r.votes {

@@ -126,6 +126,22 @@ func TestDoubleVotesAreEvidence(t *testing.T) {
 	}
 }
 
+// TestAForgedVoteDoesNotHideADoubleVote: who sends a bad vote first is still caught when it votes twice.
+func TestAForgedVoteDoesNotHideADoubleVote(t *testing.T) {
+	c := newClub(t, 4)
+	tally := NewTally(c.voters, 0)
+	forged := c.vote(3, block(5, 9))
+	forged.Signature = c.vote(3, block(6, 9)).Signature
+	feed(tally, forged)
+	_, res := feed(tally, c.vote(3, block(5, 1)))
+	if !slices.Equal(res.Bad, []uint32{3}) || res.Evidence != nil {
+		t.Fatalf("bad %v, evidence %v", res.Bad, res.Evidence)
+	}
+	if _, res = feed(tally, c.vote(3, block(5, 2))); res.Evidence == nil || c.voters.VerifyEvidence(*res.Evidence) != nil {
+		t.Errorf("evidence %v", res.Evidence)
+	}
+}
+
 func TestHeightsOutsideTheWindow(t *testing.T) {
 	c := newClub(t, 4)
 	tally := NewTally(c.voters, 1000)
