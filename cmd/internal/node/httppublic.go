@@ -365,6 +365,7 @@ func (n *Node) postCall(r *http.Request) (any, error) {
 	dec.DisallowUnknownFields()
 	var call api.Call
 	if err := dec.Decode(&call); err != nil {
+		_, _ = io.CopyN(io.Discard, r.Body, maxDrained) // so that the sender gets the answer, and no reset
 		return nil, &httpError{err: classed(errInvalid, "the call is not what was expected: %.200v", err), hint: `post {"from":"0x…","to":"0x…","input":"0x…"}`}
 	}
 	from, ok1 := parseAddress(call.From)
