@@ -67,6 +67,18 @@ func (f *finalized) newestCertificate() *finality.Certificate {
 	return f.certificates[f.newest]
 }
 
+// newestWith is that of the highest height which the validator signed, nil if none is known.
+func (f *finalized) newestWith(index uint32) (newest *finality.Certificate) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, c := range f.certificates { // any order: the greatest counts
+		if c.Has(index) && (newest == nil || c.Height > newest.Height) {
+			newest = c
+		}
+	}
+	return newest
+}
+
 // advance compares certificates with what was applied, from the newest down to the block that is final already. The error says that
 // they differ.
 func (f *finalized) advance(c *chain.Chain) error {

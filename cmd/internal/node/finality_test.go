@@ -129,6 +129,43 @@ func TestBlocksBecomeFinal(t *testing.T) {
 	}
 }
 
+// TestAnOldVoteJournalIsNoticed: a validator whose journal was set back hears from the others what it has forgotten, and votes for
+// nothing: its next vote could be a second one at its height.
+func TestAnOldVoteJournalIsNoticed(t *testing.T) {
+	homes := newHomes(t, 4)
+	nodes := make([]*node.Node, 4)
+	for i, home := range homes {
+		nodes[i] = start(t, home)
+	}
+	defer func() {
+		for _, n := range nodes {
+			closeNode(t, n)
+		}
+	}()
+	c := client(t, nodes[3])
+	first := waitInfo(t, c, "a final block", func(i api.Info) bool { return i.Final.Number >= 2 })
+	journal := homes[3].Path("votes")
+	old, err := os.ReadFile(journal)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for voted := uint64(0); voted <= first.Final.Number+1; {
+		last := waitInfo(t, c, "more votes", func(i api.Info) bool { return i.Final.Number > first.Final.Number+1 })
+		if got, cert := checkCertificate(t, c, homes[3], last.Final.Number); cert.Has(4) {
+			voted = got.Number
+		}
+	}
+	closeNode(t, nodes[3])
+	if err := os.WriteFile(journal, old, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	nodes[3] = start(t, homes[3])
+	info := waitInfo(t, client(t, nodes[3]), "what it says of its journal", func(i api.Info) bool { return i.NotVoting != "" })
+	if !strings.Contains(info.NotVoting, "behind") {
+		t.Errorf("it says of voting: %q", info.NotVoting)
+	}
+}
+
 // TestNothingOpensWithoutVotes: with too few voters blocks go on, and no slot is signed.
 func TestNothingOpensWithoutVotes(t *testing.T) {
 	homes := newHomes(t, 3) // 3 make a certificate, 2 a majority of the log

@@ -312,7 +312,7 @@ func (n *Node) openNetwork() (err error) {
 	if err := n.joinTopics(); err != nil {
 		return err
 	}
-	return n.serveKeys()
+	return errors.Join(n.serveKeys(), n.serveVotes())
 }
 
 func (n *Node) openLog() error {

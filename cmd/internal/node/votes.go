@@ -25,6 +25,7 @@ type voter struct {
 	secret  finality.Secret
 	journal *finality.Journal // nil if it cannot be trusted: then this validator does not vote
 	why     error             // why it does not
+	asked   bool              // the others were asked for earlier votes
 	anew    bool              // the journal is lost, and the operator has said to start another
 	last    *finality.Vote    // owned by the voting task
 }
@@ -69,7 +70,7 @@ func (n *Node) refuseToVote(err error) {
 
 // voteTask votes for the head if it has moved, and sends the last vote again while its block is not final.
 func (n *Node) voteTask(ctx context.Context, _ *tasks.WatchdogContext) tasks.WatchdogResult {
-	if v := n.vote(); v != nil {
+	if v := n.vote(ctx); v != nil {
 		n.voter.last = v
 	} else if v := n.voter.last; v == nil || v.Height <= n.finality.head().Number {
 		return tasks.NewWatchdogResult(tasks.NoWork(), tasks.Continue())
@@ -82,7 +83,7 @@ func (n *Node) voteTask(ctx context.Context, _ *tasks.WatchdogContext) tasks.Wat
 
 // vote signs the head, unless it is voted for or is of the past. A vote for a block is one for its ancestors, so that of many blocks
 // that came at once only the newest is voted for.
-func (n *Node) vote() *finality.Vote {
+func (n *Node) vote(ctx context.Context) *finality.Vote {
 	head := n.chain.Head()
 	v := n.voter
 	if v.anew && head.Number > 0 && !n.catchingUp() {
@@ -90,6 +91,11 @@ func (n *Node) vote() *finality.Vote {
 	}
 	if v.why != nil || head.Number == 0 || n.catchingUp() || v.last != nil && v.last.Height == head.Number {
 		return nil
+	}
+	if !v.asked {
+		if v.asked = n.askForOwnVotes(ctx); !v.asked || v.why != nil {
+			return nil
+		}
 	}
 	if c := n.finality.newestCertificate(); c != nil && c.Has(n.self) {
 		if err := v.journal.Saw(c.Block); err != nil {

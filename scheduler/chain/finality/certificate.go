@@ -15,8 +15,8 @@ type Certificate struct {
 	Signature [bls.G2Size]byte
 }
 
-// maxCertificate is the length of the longest encoded certificate.
-const maxCertificate = 8 + 32 + 2 + MaxVoters/8 + bls.G2Size
+// MaxCertificate is the length of the longest encoded certificate, in bytes.
+const MaxCertificate = 8 + 32 + 2 + MaxVoters/8 + bls.G2Size
 
 // Has reports whether the validator is among the signers.
 func (c *Certificate) Has(index uint32) bool {
@@ -43,7 +43,7 @@ func (c *Certificate) count() (n int) {
 
 // Encode returns u64 height, 32 bytes of digest, u16 bytes of bitmap, the bitmap, 96 bytes of signature.
 func (c *Certificate) Encode() []byte {
-	b := binary.BigEndian.AppendUint64(make([]byte, 0, maxCertificate), c.Height)
+	b := binary.BigEndian.AppendUint64(make([]byte, 0, MaxCertificate), c.Height)
 	b = append(b, c.Digest[:]...)
 	b = binary.BigEndian.AppendUint16(b, uint16(len(c.Voters)))
 	b = append(b, c.Voters...)
@@ -53,7 +53,7 @@ func (c *Certificate) Encode() []byte {
 // DecodeCertificate reads what Encode writes and nothing else. Whether it proves anything is for Voters.VerifyCertificate.
 func DecodeCertificate(b []byte) (*Certificate, error) {
 	const fixed = 8 + 32 + 2 + bls.G2Size
-	if len(b) < fixed || len(b) > maxCertificate {
+	if len(b) < fixed || len(b) > MaxCertificate {
 		return nil, invalid("a certificate of %d bytes", len(b))
 	}
 	n := int(binary.BigEndian.Uint16(b[40:]))

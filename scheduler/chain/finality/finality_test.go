@@ -217,7 +217,7 @@ func TestCertificates(t *testing.T) {
 		}
 	}
 	b := cert.Encode()
-	for _, bad := range [][]byte{nil, b[:len(b)-1], append(bytes.Clone(b), 0), append(bytes.Clone(b[:41]), append([]byte{9}, b[42:]...)...), make([]byte, maxCertificate+1)} {
+	for _, bad := range [][]byte{nil, b[:len(b)-1], append(bytes.Clone(b), 0), append(bytes.Clone(b[:41]), append([]byte{9}, b[42:]...)...), make([]byte, MaxCertificate+1)} {
 		if _, err := DecodeCertificate(bad); !errors.Is(err, ErrInvalid) {
 			t.Errorf("decoding %d bytes: %v, want ErrInvalid", len(bad), err)
 		}
