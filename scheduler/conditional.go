@@ -66,7 +66,7 @@ func (c *call) evaluateWatchers() (fired []firing) {
 	for i := range items {
 		item := items[(c.Height+uint64(i))%uint64(len(items))]
 		it, listed := c.Oracle.Item(item)
-		h := readWatchHead(c.State, item)
+		h := readWatchList(c.State, item)
 		if !listed || it.Height <= h.height {
 			continue
 		}
@@ -74,19 +74,19 @@ func (c *call) evaluateWatchers() (fired []firing) {
 			break
 		}
 		left -= h.count
-		if f := c.evaluate(item, it); len(f.entries) > 0 {
+		if f := c.evaluate(item, it, h.ids(c.State)); len(f.entries) > 0 {
 			fired = append(fired, f)
 		}
 		h.height = it.Height
-		writeWatchHead(c.State, item, h)
+		h.writeHead(c.State)
 	}
 	return fired
 }
 
 // evaluate judges the watchers of one item by their predicates; no other word of an entry that does not fire is read (S-CON-16).
-func (c *call) evaluate(item Word, it Item) firing {
+func (c *call) evaluate(item Word, it Item, watchers []uint64) firing {
 	f := firing{item: item}
-	for _, id := range watchersOf(c.State, item) {
+	for _, id := range watchers {
 		terms, shape := c.State.Get(keyOf(tagEntry, id, wordTerms)), c.State.Get(keyOf(tagEntry, id, wordShape))
 		when := Condition{item, shape[6], c.State.Get(keyOf(tagEntry, id, wordOperand))}
 		if when.FiresOn(it, binary.BigEndian.Uint64(terms[24:])) {

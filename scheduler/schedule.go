@@ -31,7 +31,7 @@ func (c *call) schedule(p Params) (id uint64, err error) {
 // checkCapacity is S-SCH-24 and S-SCH-25, and S-SCH-19 for a conditional entry, which stands in no queue yet.
 func (c *call) checkCapacity(e *entry, item Word) error {
 	if e.key == WatchKey {
-		if readWatchHead(c.State, item).count >= c.limits.WatchersPerItem {
+		if readWatchList(c.State, item).count >= c.limits.WatchersPerItem {
 			return WatchFull
 		}
 		return nil

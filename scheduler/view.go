@@ -34,10 +34,10 @@ func (v View) CursorSlot() uint64 { return cursorSlot(v.Reader) }
 func (v View) CursorHeight() uint64 { return cursorHeight(v.Reader) }
 
 // WatchersOf is watchersOf(item): the entries that wait for a write of the item, oldest first.
-func (v View) WatchersOf(item Word) []uint64 { return watchersOf(v.Reader, item) }
+func (v View) WatchersOf(item Word) []uint64 { return readWatchList(v.Reader, item).ids(v.Reader) }
 
 // WatchedHeight is watchedHeight(item): the height of the write that the item's watchers last saw. It stays when the last one leaves.
-func (v View) WatchedHeight(item Word) uint64 { return readWatchHead(v.Reader, item).height }
+func (v View) WatchedHeight(item Word) uint64 { return readWatchList(v.Reader, item).height }
 
 // FiredEntries lists the entries that have fired and are still sealed to the condition. It has no read function.
 func (v View) FiredEntries(condition Word) []uint64 { return firedEntries(v.Reader, condition) }

@@ -12,26 +12,28 @@ import (
 // The watched items, those that have a watcher, are a list under tagWatched: word 0 holds their count, word i the item whose place is
 // i. A new item goes to the end, and the last one into the place of one that leaves, so that scheduling and canceling write a few
 // words however many items are watched. When the last watcher leaves, watchedHeight stays: it never falls (I-27).
-type watchHead struct{ place, height, count uint64 }
-
-func watchersKey(item Word) Word { return keyOfHash(tagWatchers, keccak(item[:])) }
-
-func readWatchHead(r Reader, item Word) watchHead {
-	w := r.Get(watchersKey(item))
-	return watchHead{binary.BigEndian.Uint64(w[8:]), binary.BigEndian.Uint64(w[16:]), binary.BigEndian.Uint64(w[24:])}
+type watchList struct {
+	key                  Word // of word 0: a hash of the item, made once
+	place, height, count uint64
 }
 
-func writeWatchHead(s State, item Word, h watchHead) {
+func readWatchList(r Reader, item Word) watchList {
+	key := keyOfHash(tagWatchers, keccak(item[:]))
+	w := r.Get(key)
+	return watchList{key, binary.BigEndian.Uint64(w[8:]), binary.BigEndian.Uint64(w[16:]), binary.BigEndian.Uint64(w[24:])}
+}
+
+// writeHead writes word 0.
+func (l watchList) writeHead(s State) {
 	var w Word
-	binary.BigEndian.PutUint64(w[8:], h.place)
-	binary.BigEndian.PutUint64(w[16:], h.height)
-	binary.BigEndian.PutUint64(w[24:], h.count)
-	s.Set(watchersKey(item), w)
+	binary.BigEndian.PutUint64(w[8:], l.place)
+	binary.BigEndian.PutUint64(w[16:], l.height)
+	binary.BigEndian.PutUint64(w[24:], l.count)
+	s.Set(l.key, w)
 }
 
-func watchersOf(r Reader, item Word) []uint64 {
-	return readIDs(r, watchersKey(item), readWatchHead(r, item).count)
-}
+// ids are the watchers, oldest first.
+func (l watchList) ids(r Reader) []uint64 { return readIDs(r, l.key, l.count) }
 
 // watchedItems are the items that have watchers, ascending.
 func watchedItems(r Reader) []Word {
@@ -45,7 +47,7 @@ func watchedItems(r Reader) []Word {
 
 // watch adds an entry to the watchers of an item, which has room for it. An item's first watcher has seen its latest write (S-CON-15).
 func (c *call) watch(item Word, id uint64) {
-	h := readWatchHead(c.State, item)
+	h := readWatchList(c.State, item)
 	if h.count == 0 {
 		it, _ := c.Oracle.Item(item)
 		h.height = it.Height
@@ -53,23 +55,22 @@ func (c *call) watch(item Word, id uint64) {
 		c.State.Set(keyOf(tagWatched, 0, h.place), item)
 		setUint64(c.State, tagWatched, 0, 0, h.place)
 	}
-	appendID(c.State, watchersKey(item), h.count, id)
+	appendID(c.State, h.key, h.count, id)
 	h.count++
-	writeWatchHead(c.State, item, h)
+	h.writeHead(c.State)
 }
 
 // unwatch takes the ids for which leaves is true off the watchers of an item, keeping the others' order (S-CON-11).
 func (c *call) unwatch(item Word, leaves func(id uint64) bool) {
-	h := readWatchHead(c.State, item)
-	ids := watchersOf(c.State, item)
-	kept := slices.DeleteFunc(ids, leaves)
-	writeIDs(c.State, watchersKey(item), h.count, kept)
+	h := readWatchList(c.State, item)
+	kept := slices.DeleteFunc(h.ids(c.State), leaves)
+	writeIDs(c.State, h.key, h.count, kept)
 	h.count = uint64(len(kept))
 	if h.count == 0 {
 		c.dropWatched(h.place)
 		h.place = 0
 	}
-	writeWatchHead(c.State, item, h)
+	h.writeHead(c.State)
 }
 
 // dropWatched takes the item at a place off the watched items and fills the gap with the last one.
@@ -78,9 +79,9 @@ func (c *call) dropWatched(place uint64) {
 	if place != last {
 		moved := c.State.Get(keyOf(tagWatched, 0, last))
 		c.State.Set(keyOf(tagWatched, 0, place), moved)
-		h := readWatchHead(c.State, moved)
+		h := readWatchList(c.State, moved)
 		h.place = place
-		writeWatchHead(c.State, moved, h)
+		h.writeHead(c.State)
 	}
 	c.State.Set(keyOf(tagWatched, 0, last), Word{})
 	setUint64(c.State, tagWatched, 0, 0, last-1)

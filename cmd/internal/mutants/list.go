@@ -172,7 +172,7 @@ var mutants = []mutant{
 	{"scheduler/conditional.go", "if !listed || it.Height <= h.height {", "if !listed || it.Height < h.height {", "an item is evaluated again without a write"},
 	{"scheduler/conditional.go", "		if h.count > left {\n			break\n", "		if h.count > left {\n			continue\n", "the pass goes on behind an item that does not fit"},
 	{"scheduler/conditional.go", "		left -= h.count\n", "", "evaluations are not counted"},
-	{"scheduler/conditional.go", "		h.height = it.Height\n		writeWatchHead(c.State, item, h)\n", "", "watchers do not remember what they saw"},
+	{"scheduler/conditional.go", "		h.height = it.Height\n		h.writeHead(c.State)\n", "", "watchers do not remember what they saw"},
 	{"scheduler/conditional.go", "if e.key != WatchKey {\n				placed", "if e.id != 0 {\n				placed", "an entry that found no room leaves the watch list"},
 	{"scheduler/conditional.go", "!listed || !it.Written {", "!listed || !it.Written && it.Halted {", "a condition on an item never written"},
 	{"scheduler/watchers.go", "		h.height = it.Height\n		h.place", "		h.height = 0 * it.Height\n		h.place", "a first watcher has seen nothing"},
