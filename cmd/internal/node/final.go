@@ -123,6 +123,13 @@ func (f *finalized) refused(err error) {
 	f.notVoting = err
 }
 
+// refusal is why this validator votes for nothing; nil if it votes.
+func (f *finalized) refusal() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.notVoting
+}
+
 // state is a copy for readers.
 func (f *finalized) state() (final chain.Head, evidence []finality.Evidence, notVoting error) {
 	f.mu.Lock()

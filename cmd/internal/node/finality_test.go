@@ -28,6 +28,19 @@ func waitInfo(t *testing.T, c *api.Client, what string, ok func(api.Info) bool) 
 	return info
 }
 
+// startAll starts a validator in each folder. stop closes those that are in the list by then: a test may put others in.
+func startAll(t *testing.T, homes []node.Home) (nodes []*node.Node, stop func()) {
+	t.Helper()
+	for _, home := range homes {
+		nodes = append(nodes, start(t, home))
+	}
+	return nodes, func() {
+		for _, n := range nodes {
+			closeNode(t, n)
+		}
+	}
+}
+
 // checkCertificate fetches the certificate of a height from a node and verifies it as anyone can who has the genesis.
 func checkCertificate(t *testing.T, c *api.Client, home node.Home, number uint64) (api.Certificate, *finality.Certificate) {
 	t.Helper()
@@ -64,15 +77,8 @@ func checkCertificate(t *testing.T, c *api.Client, home node.Home, number uint64
 // validator that lost its vote journal and so votes no more.
 func TestBlocksBecomeFinal(t *testing.T) {
 	homes := newHomes(t, 4)
-	nodes := make([]*node.Node, 4)
-	for i, home := range homes {
-		nodes[i] = start(t, home)
-	}
-	defer func() {
-		for _, n := range nodes {
-			closeNode(t, n)
-		}
-	}()
+	nodes, stop := startAll(t, homes)
+	defer stop()
 	var height uint64
 	for i, n := range nodes {
 		info := waitInfo(t, client(t, n), "a final block", func(i api.Info) bool { return i.Final.Number >= 3 && i.LatestKey > 0 })
@@ -133,15 +139,8 @@ func TestBlocksBecomeFinal(t *testing.T) {
 // nothing: its next vote could be a second one at its height.
 func TestAnOldVoteJournalIsNoticed(t *testing.T) {
 	homes := newHomes(t, 4)
-	nodes := make([]*node.Node, 4)
-	for i, home := range homes {
-		nodes[i] = start(t, home)
-	}
-	defer func() {
-		for _, n := range nodes {
-			closeNode(t, n)
-		}
-	}()
+	nodes, stop := startAll(t, homes)
+	defer stop()
 	c := client(t, nodes[3])
 	first := waitInfo(t, c, "a final block", func(i api.Info) bool { return i.Final.Number >= 2 })
 	journal := homes[3].Path("votes")
@@ -169,15 +168,8 @@ func TestAnOldVoteJournalIsNoticed(t *testing.T) {
 // TestNothingOpensWithoutVotes: with too few voters blocks go on, and no slot is signed.
 func TestNothingOpensWithoutVotes(t *testing.T) {
 	homes := newHomes(t, 3) // 3 make a certificate, 2 a majority of the log
-	nodes := make([]*node.Node, 3)
-	for i, home := range homes {
-		nodes[i] = start(t, home)
-	}
-	defer func() {
-		for _, n := range nodes {
-			closeNode(t, n)
-		}
-	}()
+	nodes, stop := startAll(t, homes)
+	defer stop()
 	waitKey(t, client(t, nodes[2]), 0)
 	closeNode(t, nodes[2])
 	if err := os.Remove(homes[2].Path("votes")); err != nil {

@@ -81,15 +81,22 @@ func (n *Node) act(do todo) {
 
 // recover runs the heavy part of a recovery on a worker.
 func (n *Node) recover(job *partials.Job) {
+	onWorker(n, func() partials.Outcome { return job.Run(nil) }, func(out partials.Outcome) {
+		n.act(n.slots.outcome(time.Now(), job.Identity(), out))
+	})
+}
+
+// onWorker does heavy work when a worker is free, and lets the loop take in what it found.
+func onWorker[T any](n *Node, work func() T, take func(T)) {
 	n.wg.Go(func() {
 		select {
 		case n.workers <- struct{}{}:
 		case <-n.ctx.Done():
 			return
 		}
-		out := job.Run(nil)
+		found := work()
 		<-n.workers
-		n.loop.do(n.ctx, func() { n.act(n.slots.outcome(time.Now(), job.Identity(), out)) })
+		n.loop.do(n.ctx, func() { take(found) })
 	})
 }
 

@@ -49,7 +49,7 @@ func (n *Node) askForOwnVotes(ctx context.Context) bool {
 		if err := n.voter.journal.Saw(c.Block); err != nil {
 			n.refuseToVote(err)
 		}
-		n.loop.call(ctx, func() { n.takeCertificate(c) })
+		n.loop.call(ctx, func() { n.takeVotes(n.finality.tally.AddCertificate(c)) })
 	}
 	return true
 }
@@ -75,16 +75,4 @@ func (n *Node) fetchOwnVote(ctx context.Context, peer p2p.PeerID) *finality.Cert
 		return nil
 	}
 	return c
-}
-
-// takeCertificate takes in a certificate that verified. It runs in the loop.
-func (n *Node) takeCertificate(c *finality.Certificate) {
-	known, fork := n.finality.tally.AddCertificate(c)
-	switch {
-	case fork != nil:
-		n.stop(fork)
-	case !known:
-		n.finality.keep(c)
-		n.finalize()
-	}
 }

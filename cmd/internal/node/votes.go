@@ -24,7 +24,6 @@ type voter struct {
 	domain  finality.Domain
 	secret  finality.Secret
 	journal *finality.Journal // nil if it cannot be trusted: then this validator does not vote
-	why     error             // why it does not
 	asked   bool              // the others were asked for earlier votes
 	anew    bool              // the journal is lost, and the operator has said to start another
 	last    *finality.Vote    // owned by the voting task
@@ -63,7 +62,6 @@ func (n *Node) openVoter() error {
 
 // refuseToVote ends this validator's voting: another vote could be a second one at its height.
 func (n *Node) refuseToVote(err error) {
-	n.voter.why = err
 	n.log.Error("this validator does not vote", "err", err)
 	n.finality.refused(err)
 }
@@ -86,16 +84,17 @@ func (n *Node) voteTask(ctx context.Context, _ *tasks.WatchdogContext) tasks.Wat
 func (n *Node) vote(ctx context.Context) *finality.Vote {
 	head := n.chain.Head()
 	v := n.voter
-	if v.anew && head.Number > 0 && !n.catchingUp() {
-		n.startJournal(head)
-	}
-	if v.why != nil || head.Number == 0 || n.catchingUp() || v.last != nil && v.last.Height == head.Number {
+	if head.Number == 0 || n.catchingUp() || v.last != nil && v.last.Height == head.Number {
 		return nil
 	}
-	if !v.asked {
-		if v.asked = n.askForOwnVotes(ctx); !v.asked || v.why != nil {
-			return nil
-		}
+	if v.anew {
+		n.startJournal(head)
+	}
+	if n.finality.refusal() == nil && !v.asked {
+		v.asked = n.askForOwnVotes(ctx)
+	}
+	if n.finality.refusal() != nil || !v.asked {
+		return nil
 	}
 	if c := n.finality.newestCertificate(); c != nil && c.Has(n.self) {
 		if err := v.journal.Saw(c.Block); err != nil {
@@ -139,7 +138,7 @@ func (n *Node) startJournal(head chain.Head) {
 		return
 	}
 	n.onEnd(n.voter.journal.Close)
-	n.voter.anew, n.voter.why = false, nil
+	n.voter.anew = false
 	n.finality.refused(nil)
 	n.log.Info("vote journal started anew", "votes_from_block", floor+1)
 }
@@ -220,23 +219,14 @@ func (n *Node) checkVotes(job *finality.Job) {
 	if job == nil {
 		return
 	}
-	n.wg.Go(func() {
-		select {
-		case n.workers <- struct{}{}:
-		case <-n.ctx.Done():
-			return
-		}
-		out := job.Run(nil)
-		<-n.workers
-		n.loop.do(n.ctx, func() {
-			result, next := n.finality.tally.Finish(out)
-			n.takeVotes(result)
-			n.checkVotes(next)
-		})
+	onWorker(n, func() finality.Outcome { return job.Run(nil) }, func(out finality.Outcome) {
+		result, next := n.finality.tally.Finish(out)
+		n.takeVotes(result)
+		n.checkVotes(next)
 	})
 }
 
-// takeVotes acts on what the tally found. It runs in the loop.
+// takeVotes acts on what the tally found, or made of a certificate. It runs in the loop.
 func (n *Node) takeVotes(r finality.Result) {
 	if len(r.Bad) > 0 {
 		n.log.Warn("validators sent bad votes", "index", r.Bad)

@@ -39,22 +39,21 @@ const (
 )
 
 // CreateJournal makes the empty journal of a new voting key. It never replaces one: fs.ErrExist.
-func CreateJournal(path string, key PublicKey) error {
-	if _, err := os.Lstat(path); err == nil {
-		return fmt.Errorf("%s: %w: a journal is made once, with its key", path, fs.ErrExist)
-	}
-	return writeJournal(path, header(key))
-}
+func CreateJournal(path string, key PublicKey) error { return createJournal(path, header(key)) }
 
 // CreateJournalAbove makes the journal of a voting key whose own is lost. It refuses every height up to floor, above which the key
 // must never have voted. fs.ErrExist: there is one.
 func CreateJournalAbove(path string, key PublicKey, floor uint64) error {
-	if _, err := os.Lstat(path); err == nil {
-		return fmt.Errorf("%s: %w", path, fs.ErrExist)
-	}
 	b := header(key)
 	record, _ := encodeRecord([checksumSize]byte(b[len(b)-checksumSize:]), Block{Height: floor})
-	return writeJournal(path, append(b, record...))
+	return createJournal(path, append(b, record...))
+}
+
+func createJournal(path string, data []byte) error {
+	if _, err := os.Lstat(path); err == nil {
+		return fmt.Errorf("%s: %w: a journal is made once", path, fs.ErrExist)
+	}
+	return writeJournal(path, data)
 }
 
 func header(key PublicKey) []byte {

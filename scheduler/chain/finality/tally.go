@@ -301,14 +301,13 @@ func (r *round) find(v Vote) *ballot {
 	return nil
 }
 
-// AddCertificate takes a certificate that Voters.VerifyCertificate accepted, such as one a node that was away has fetched. known is
-// false if it says nothing new.
-func (t *Tally) AddCertificate(c *Certificate) (known bool, fork *Fork) {
-	if t.past(c.Height) {
-		return true, nil
+// AddCertificate takes a certificate that Voters.VerifyCertificate accepted, such as one a node that was away has fetched. The result is
+// empty if it says nothing new.
+func (t *Tally) AddCertificate(c *Certificate) (res Result) {
+	if !t.past(c.Height) {
+		res.Certificate, res.Fork = t.settle(c)
 	}
-	fresh, fork := t.settle(c)
-	return fresh == nil, fork
+	return res
 }
 
 func (t *Tally) settle(c *Certificate) (*Certificate, *Fork) {

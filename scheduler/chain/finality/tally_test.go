@@ -157,14 +157,14 @@ func TestHeightsOutsideTheWindow(t *testing.T) {
 	}
 	// Final heights are forgotten, so that memory is bounded.
 	for h := uint64(1001); h < 1400; h++ {
-		if known, fork := tally.AddCertificate(c.certificate(block(h, 1))); known || fork != nil {
-			t.Fatalf("height %d: known %t, fork %v", h, known, fork)
+		if res := tally.AddCertificate(c.certificate(block(h, 1))); res.Certificate == nil || res.Fork != nil {
+			t.Fatalf("height %d: new %v, fork %v", h, res.Certificate, res.Fork)
 		}
 	}
 	if n := len(tally.rounds); n > keptBehind {
 		t.Errorf("%d heights are kept", n)
 	}
-	if known, _ := tally.AddCertificate(c.certificate(block(1001, 1))); !known {
+	if res := tally.AddCertificate(c.certificate(block(1001, 1))); res.Certificate != nil {
 		t.Error("an old certificate is news")
 	}
 }
@@ -210,13 +210,13 @@ func TestTwoCertificatesAreAFork(t *testing.T) {
 	c := newClub(t, 4)
 	tally := NewTally(c.voters, 0)
 	a, b := c.certificate(block(1, 1)), c.certificate(block(1, 2))
-	if _, fork := tally.AddCertificate(a); fork != nil {
-		t.Fatal(fork)
+	if res := tally.AddCertificate(a); res.Fork != nil {
+		t.Fatal(res.Fork)
 	}
-	if known, _ := tally.AddCertificate(a); !known {
+	if res := tally.AddCertificate(a); res.Certificate != nil {
 		t.Error("the same certificate is news")
 	}
-	_, fork := tally.AddCertificate(b)
+	fork := tally.AddCertificate(b).Fork
 	if fork == nil || fork.Error() == "" {
 		t.Fatal("two certificates at one height, and no fork")
 	}
