@@ -24,6 +24,7 @@ const (
 	gossipGrace   = 4 * time.Second // how long a connection may be without gossip
 	steady        = 5 * time.Second // how long a connection must stand for the next to be tried at once
 	staleAfter    = 5 * time.Second // an older connection of a peer that has just made a new one is dead
+	foreignGrace  = time.Second     // how long a connection to a peer of another genesis stays, so that it learns of ours too
 )
 
 // watch starts following what happens to connections.
@@ -76,7 +77,7 @@ func (h *Host) onIdentified(m *member, e event.EvtPeerIdentificationCompleted) {
 			}
 			h.log.Warn("peer runs another genesis: not connecting", "peer", string(m.pid), "genesis", clip(other, 64), "ours", h.genesis)
 		}
-		h.disconnect(m.id)
+		h.leave(m.id)
 		return
 	}
 	for _, c := range h.host.Network().ConnsToPeer(m.id) {
@@ -107,6 +108,20 @@ func (h *Host) onDisconnected(m *member) {
 // disconnect closes all connections to a peer, in the background: closing waits for what may wait for the caller.
 func (h *Host) disconnect(p peer.ID) {
 	h.goDown(func() { h.host.Network().ClosePeer(p) })
+}
+
+// leave closes all connections to a peer of another genesis a moment later. Nothing of it is taken meanwhile; but closed at once, the
+// connection would often end before the peer has heard what we run, and its operator would look for the fault elsewhere.
+func (h *Host) leave(p peer.ID) {
+	h.goDown(func() {
+		t := time.NewTimer(foreignGrace)
+		defer t.Stop()
+		select {
+		case <-h.ctx.Done():
+		case <-t.C:
+		}
+		h.host.Network().ClosePeer(p)
+	})
 }
 
 // goDown runs f in a goroutine that Close waits for, unless Close has begun.
